@@ -35,6 +35,7 @@ _finished = itertools.count(1)
 
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
+    parser.addoption("--marked", action="store_true", help="a mark before each sentence")
     parser.addoption("--sample-seed", default="", help="a text, such as the date: another sample")
 
 

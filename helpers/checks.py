@@ -10,6 +10,7 @@ import numpy as np
 from . import float8
 
 __all__ = [
+    "Differs",
     "Guarded",
     "assert_close",
     "assert_equal",
@@ -251,6 +252,22 @@ def assert_equal(got: Any, expected: Any, what: str = "result") -> None:
     assert_close(got, expected, 0, what)
 
 
+class Differs(AssertionError):
+    """Elements that are wrong. place: of the first, and what was got, and expected within how much
+    there, or None; count of size elements are wrong."""
+
+    def __init__(
+        self, what: str, place: tuple, got: Any, expected: Any, within: Any, count: int, size: int
+    ):
+        self.place, self.got, self.expected, self.within = place, got, expected, within
+        self.count, self.size = count, size
+        near = f" within {within:.3g}" if within is not None else ""
+        super().__init__(
+            f"{what}{list(place) if place else ''}: got {got!s}, expected {expected!s}{near}; "
+            f"{count:,} of {size:,} elements are wrong"
+        )
+
+
 def assert_close(got: Any, expected: Any, tolerance: Any, what: str = "result") -> None:
     """Every element is within tolerance of the expected one; NaN and infinities are the same."""
     got, expected = on_host(got), on_host(expected)
@@ -268,11 +285,8 @@ def assert_close(got: Any, expected: Any, tolerance: Any, what: str = "result") 
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     allowed = np.broadcast_to(np.asarray(tolerance), got.shape)[first]
     says_more = allowed and np.isfinite(got[first]) and np.isfinite(expected[first])
-    within = f" within {allowed:.3g}" if says_more else ""
-    raise AssertionError(
-        f"{what}{list(first) if first else ''}: got {got[first]!s}, expected {expected[first]!s}"
-        f"{within}; {wrong.sum():,} of {wrong.size:,} elements are wrong"
-    )
+    within = allowed if says_more else None
+    raise Differs(what, first, got[first], expected[first], within, wrong.sum(), wrong.size)
 
 
 class Guarded:

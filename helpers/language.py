@@ -1,58 +1,53 @@
-"""Verdicts and predictions in the language of the lab: COURSE_LANGUAGE=zh, tables of phrases in
+"""Verdicts and predictions in the language of the lab: COURSE_LANGUAGE=zh, catalogues in
 publish/translations/."""
 
 import json
 import os
-import re
-from functools import cache
+from enum import Enum
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
+
+from softgpu.phrases import Said
 
 __all__ = ["told"]
 
 TRANSLATIONS = Path(__file__).resolve().parents[1] / "publish/translations"
-TABLES = "verdicts", "predictions"
-BLANK = re.compile(r"\\\{(\w+)\\\}")
-ANYTHING, WORD = r".+?", r"\S+?"
-ONE_WORD = "thread", "block", "line", "number", "count", "value", "best", "most"
 
 
-def told(text: str) -> str:
-    """A text in that language, line by line; what has no translation stays English.
+def told(text: Any) -> Any:
+    """A text in that language; what has no translation stays English.
 
-    A phrase of the table may have blanks, such as {size}: what stands there is told, too. The first
-    phrase that fits counts."""
+    The words of a phrase are found by its code, what fills its blanks is told, too. Texts of the
+    course's contents, such as an exercise's title, are found as they are written."""
     language = os.environ.get("COURSE_LANGUAGE")
-    return "\n".join(_told(line, language) for line in text.split("\n")) if language else text
+    return _told(text, _catalogue(language)) if language else text
 
 
-def _told(line: str, language: str) -> str:
-    phrases, patterns = _table(language)
-    inner = line.strip()
-    if inner in phrases:
-        return line.replace(inner, phrases[inner])
-    for pattern, phrase in patterns:
-        if match := pattern.fullmatch(inner):
-            blanks = {name: _told(value, language) for name, value in match.groupdict().items()}
-            return line.replace(inner, phrase.format(**blanks))
-    return line
+def _told(text: Any, catalogue: dict) -> Any:
+    if not isinstance(text, Said):
+        if isinstance(text, Enum):
+            return _words(text, catalogue) or text
+        return catalogue["contents"].get(text, text) if isinstance(text, str) else text
+    if text.parts:
+        return text.between.join(_told(part, catalogue) for part in text.parts)
+    words = text.phrase and _words(text.phrase, catalogue)
+    blanks = {name: _told(value, catalogue) for name, value in text.blanks.items()}
+    return words.format(**blanks) if words else text
+
+
+def _words(code: Enum, catalogue: dict) -> str:
+    return catalogue["words"].get(type(code).__name__, {}).get(code.name, "")
 
 
 @cache
-def _table(language: str) -> Any:
-    """The phrases without blanks, and [(pattern, phrase)] of the others, in the table's order."""
-    files = [TRANSLATIONS / language / f"{name}.json" for name in TABLES]
-    table: dict[str, str] = {}
-    for file in files:
-        table |= json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    plain = {english: phrase for english, phrase in table.items() if "{" not in english}
-    return plain, [
-        (re.compile(BLANK.sub(_blank, re.escape(english))), phrase)
-        for english, phrase in table.items()
-        if english not in plain
-    ]
+def _catalogue(language: str) -> dict[str, Any]:
+    """words: {name of an enum: {code: words}}; contents: {English: words}."""
+    words, *contents = (_table(language, name) for name in ("words", "verdicts", "predictions"))
+    return {"words": words, "contents": reduce(or_, contents)}
 
 
-def _blank(match: re.Match) -> str:
-    """What may stand in a phrase's blank."""
-    return f"(?P<{match[1]}>{WORD if match[1] in ONE_WORD else ANYTHING})"
+def _table(language: str, name: str) -> dict[str, Any]:
+    file = TRANSLATIONS / language / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}

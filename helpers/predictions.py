@@ -16,6 +16,7 @@ from typing import Any
 
 from . import badges
 from .language import told
+from .words import Answer, Shown
 
 __all__ = ["ComparedAnswer", "find", "names", "predict", "said"]
 
@@ -64,7 +65,7 @@ def _kept(made: Any) -> str:
     from .exercises import progress  # not above: notebooks predict before they have exercises
 
     progress.keep_prediction(made.name, made.is_right)
-    return f"Score: {progress.score()}."
+    return Shown.SCORE(score=progress.score())
 
 
 def _plain(value: Any) -> Any:
@@ -99,7 +100,7 @@ class ComparedAnswer:
         """(a word, its mood) in front of the first sentence; ("", "") without an answer."""
         if self.answer in (None, SHOW):
             return "", ""
-        return (told("Right."), "good") if self.is_right else (told("Not so."), "bad")
+        return (told(Answer.RIGHT()), "good") if self.is_right else (told(Answer.WRONG()), "bad")
 
     def __repr__(self) -> str:
         return "\n".join(self._told(badges.plain, str))
@@ -122,19 +123,17 @@ class ComparedAnswer:
     def sentences(self) -> Iterator[str]:
         """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
         if self.answer is None:
-            yield told(
-                "No prediction was made: write yours after `answer =`, and run both cells again."
-            )
-            yield told('What was measured shows then. To give up, write `answer = "show"`.')
+            yield told(Answer.NONE())
+            yield told(Answer.GIVE_UP())
             return
         result = f"{said(self.measured)} {told(self.what)}"
         if self.answer == SHOW:
-            yield f"{result}."
+            yield told(Answer.RESULT(result=result))
         elif self.is_right:
-            yield told("{result}, as you predicted.").format(result=result)
+            yield told(Answer.AS_PREDICTED(result=result))
         else:
-            answer = f"{said(self.answer)}{told(self._distance())}"
-            yield told("{result}; you predicted {answer}.").format(result=result, answer=answer)
+            answer = {"answer": said(self.answer), "distance": self._distance()}
+            yield told(Answer.COMPARED(result=result, **answer))
             yield from (told(thought) for answer, thought in self.mistakes if answer == self.answer)
         yield told(self.because)
         if self.score:
@@ -145,13 +144,14 @@ class ComparedAnswer:
         if not numbers or isinstance(self.answer, bool):
             return ""
         if self.answer * self.measured <= 0:
-            return f", {said(abs(self.answer - self.measured))} away"
-        many = "too high" if self.answer > self.measured else "too low"
-        ratio = self.answer / self.measured
+            return Answer.AWAY(number=said(abs(self.answer - self.measured)))
+        is_high, ratio = self.answer > self.measured, self.answer / self.measured
         if ratio >= 2 or ratio <= 0.5:
             fold = max(ratio, 1 / ratio)
-            return f", {f'{fold:,.0f}' if fold >= 100 else f'{fold:.3g}'}-fold {many}"
-        return f", {100 * abs(ratio - 1):.2g}% {many}"
+            number = f"{fold:,.0f}" if fold >= 100 else f"{fold:.3g}"
+            return (Answer.FOLD_HIGH if is_high else Answer.FOLD_LOW)(number=number)
+        percent = Answer.PERCENT_HIGH if is_high else Answer.PERCENT_LOW
+        return percent(number=f"{100 * abs(ratio - 1):.2g}")
 
 
 def said(value: Any) -> str:

@@ -8,7 +8,7 @@ wherever a file's name may, extern "C" or not, and include "common/..." as files
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from html import escape
@@ -179,9 +179,15 @@ def _stamps(path: Path) -> tuple[int, ...]:
 
 def architecture(source: str) -> str | None:
     """The one architecture that a text can be compiled for; None: any."""
-    names = INCLUDE.findall(source)
-    texts = ((ROOT / name).read_text() for name in names if (ROOT / name).is_file())
-    return "sm_90a" if WARPGROUPS.search(source) or any(map(architecture, texts)) else None
+    return "sm_90a" if any(map(WARPGROUPS.search, (source, *headers(source)))) else None
+
+
+def headers(source: str) -> Iterator[str]:
+    """The texts of cuda_src's headers that a text includes, and of those that they include."""
+    for name in INCLUDE.findall(source):
+        if (path := ROOT / name).is_file():
+            yield (text := path.read_text())
+            yield from headers(text)
 
 
 @cache

@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"helpers.xray has no {name!r}; there is {', '.join(__all__)}")
     if name == "play":
-        return _of_the_course(import_module(".play", __package__).launch)
+        return import_module(".play", __package__).launch
     return getattr(xray, name)
 
 

@@ -45,6 +45,13 @@ import pytest
 def initialize_from_pytest_config(request):
     request.cls._dump_failed_filechecks = False
 """
+TRITON_SLICE = """\
+from zlib import crc32
+
+
+def pytest_collection_modifyitems(items):
+    items[:] = [i for i in items if "unit" not in i.nodeid or not crc32(i.nodeid.encode()) % 40]
+"""
 PYTEST_INI = """\
 [pytest]
 junit_family = xunit1
@@ -77,6 +84,10 @@ PACKAGES = {
     ],
     "reikna": [REIKNA, "funcsigs==1.0.2", "mako==1.3.10", "scipy==1.17.1"],
     "taichi": ["taichi==1.7.4", "psutil==7.2.2", "requests==2.34.2"],
+    "triton": [
+        "--extra-index-url", "https://download.pytorch.org/whl/cpu", "torch==2.13.0+cpu",
+        "triton==3.9.0", "matplotlib==3.11.2", "pandas==3.1.1", "scipy==1.17.1", "tabulate==0.10.0",
+    ],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
 }  # fmt: skip
 
@@ -172,6 +183,16 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
+def triton(folder, python):
+    """Theirs, our own of Triton, and what chooses a slice of theirs by a hash of their names."""
+    parts = "python/test", "python/tutorials", "third_party/nvidia/backend/lib"
+    copied("TRITON", parts, folder, python)
+    shutil.copy(checkout("TRITON", "python") / "python/conftest.py", folder / "python")
+    for name in ("test_triton.py", "test_triton_tutorials.py"):
+        shutil.copy(EXPECTED / name, folder)
+    (folder / "triton_slice.py").write_text(TRITON_SLICE)
+
+
 TAICHI = [  # of its 200 files: what blocks, warps, atomics, loops and prints do
     "assert", "atomic", "dynamic", "exception", "local_atomics", "loops", "math_module",
     "print", "random", "reduction", "scan", "shared_array", "simt", "struct_for",
@@ -234,6 +255,13 @@ SUITES = {
         [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],
         "tinygrad",
         {"DEV": "CUDA:PTX", "CUDA_PATH": str(build()), "SOFTGPU_DEVICES": "2"},
+    ),
+    "triton": Suite(
+        triton,
+        ["-p", "triton_slice", "--dist=worksteal", "test_triton.py", "test_triton_tutorials.py",
+         "python/test/unit/language/test_core.py"],
+        "triton",
+        {"TRITON_DEFAULT_FP_FUSION": "1"},
     ),
 }  # fmt: skip
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+from .phrases import Said
+from .words import Advice, Does
+
 __all__ = ["Barriers", "line_name"]
 
 WARP, BLOCK = 1, 2  # what meets at a site: the lanes of a warp, the threads of the block
-DOES = ("reads", "writes", "updates")
+DOES = tuple(Does)
 _KINDS = ({"load"}, {"store"}, {"load", "store", "atomic", "red"})
 
 
@@ -60,7 +63,7 @@ class Barriers:
         self.sites = code.sites
         self.flow = _Flow(code.notes)
 
-    def advice(self, f, barrier: str, level: int) -> str:
+    def advice(self, f, barrier: str, level: int) -> Said:
         """Where to put a barrier, for a finding with two sides."""
         (upper, does_upper), (lower, does_lower) = self._sides(f)
         does = {does_upper, does_lower}
@@ -69,23 +72,18 @@ class Barriers:
         carried = self.flow.leads(second, first, level)
         if self._line(upper) == self._line(lower):
             if does == {1}:
-                return "Let one thread write it, or give each thread its own place."
+                return Advice.OWN_PLACE()
             if 0 not in does or (carried and not direct):
-                return f"Put {barrier} between the two."
-            where = "at the end of the loop's body; or" if carried else "between the two:"
-            return f"Put {barrier} {where} read into a variable, then {barrier}, then write."
-        names = [line_name(*self._line(site)) for site in (upper, lower)]
+                return Advice.BETWEEN(barrier=barrier)
+            turns = Advice.END_OF_LOOP_OR_READ if carried else Advice.READ_THEN_WRITE
+            return turns(barrier=barrier)
+        line, other = (line_name(*self._line(site)) for site in (upper, lower))
         if not carried:
-            return f"Put {barrier} between the two."
+            return Advice.BETWEEN(barrier=barrier)
         if direct:
-            return (
-                f"Put {barrier} between the two, and at the end of the loop's body, from where it "
-                f"comes back to line {names[0]}."
-            )
-        return (
-            f"Put {barrier} at the end of the loop's body: in its next turn line {names[0]} "
-            f"{DOES[does_upper]} what line {names[1]} still {DOES[does_lower]}."
-        )
+            return Advice.BETWEEN_AND_END_OF_LOOP(barrier=barrier, line=line)
+        both = {"does": DOES[does_upper](), "other_does": DOES[does_lower]()}
+        return Advice.END_OF_LOOP(barrier=barrier, line=line, other=other, **both)
 
     def shared(self, f, g) -> bool:
         """Whether one barrier of the block would end both of two races."""

@@ -1,6 +1,7 @@
-"""What C and Python agree on, read from driver/runtime.h: structs, enums, functions.
+"""What C and Python agree on, read from driver/runtime.h and from contract.h of the rooms that
+count and watch: structs, enums, functions.
 
-The header is the one place where all of it stands; CUDA's own is in cuda_abi.h. Here they become
+The headers are the one place where all of it stands; CUDA's own is in cuda_abi.h. Here they become
 offsets, numbers and functions that can be called; `ffi` makes and reads the structs."""
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = [
     "LANES",
     "WARP",
     "address",
+    "codes",
     "dtype",
     "ffi",
     "flags",
@@ -32,8 +34,9 @@ __all__ = [
     "values",
 ]
 
-HEADER = Path(__file__).parent / "driver" / "runtime.h"
-CUDA = HEADER.with_name("cuda_abi.h")
+_DRIVER = Path(__file__).parent / "driver"
+HEADERS = [_DRIVER / name for name in ("runtime.h", "count/contract.h", "watch/contract.h")]
+CUDA = _DRIVER / "cuda_abi.h"
 
 
 def _plain(text: str) -> str:
@@ -54,7 +57,7 @@ def _declared(header: str) -> str:
 
 
 def _open() -> FFI:
-    header = _plain(CUDA.read_text() + HEADER.read_text())
+    header = _plain("".join(path.read_text() for path in (CUDA, *HEADERS)))
     name = f"contract-{hashlib.sha256(f'{__version__} {header}'.encode()).hexdigest()}.py"
     try:
         python = cache.read(name).decode()
@@ -92,7 +95,7 @@ def address(pointer: Any) -> ctypes.c_void_p:
 
 
 def open_runtime(library: str) -> Any:
-    """The functions of runtime.h in a library that is loaded already."""
+    """The functions of these headers in a library that is loaded already."""
     return ffi.dlopen(library, ffi.RTLD_NOW | ffi.RTLD_NOLOAD)
 
 
@@ -105,6 +108,11 @@ def values(name: str, prefix: str = "") -> dict[str, int]:
 def flags(name: str, prefix: str) -> Any:
     """An enum whose numbers are bits, as an IntFlag of Python's; its names are the header's."""
     return enum.IntFlag(name, values(name, prefix))
+
+
+def codes(name: str, prefix: str) -> Any:
+    """An enum as an IntEnum of Python's; its names are the header's, without their prefix."""
+    return enum.IntEnum(name, {key.upper(): value for key, value in values(name, prefix).items()})
 
 
 def names(name: str, prefix: str = "") -> tuple[str, ...]:

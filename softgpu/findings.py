@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .advice import line_name
+from .faults import Fault
+from .phrases import Said, joined
+from .words import FindingKind, Report
 
 __all__ = ["FOLDED", "Finding", "Findings", "without_repeats"]
 
@@ -18,16 +21,16 @@ class Finding:
     Threads and blocks are those of the first time; for races and the like, other_... is the other
     side, and other_line may be the same line."""
 
-    kind: str
+    kind: FindingKind
     kernel: str
     file: str
     line: int
-    message: str
-    advice: str
+    message: Said
+    advice: Said
     count: int
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
-    place: str = ""  # the memory: "argument 1, byte 4096 (one past the end of 4096)"
+    place: Said | str = ""  # the memory: "argument 1, byte 4096 (one past the end of 4096)"
     source: str = ""  # the line's text
     other_file: str = ""
     other_line: int | None = None
@@ -37,6 +40,7 @@ class Finding:
     root_file: str = ""  # where a line of a header is at fault: what called it, in the end
     root_line: int | None = None
     root_source: str = ""
+    fault: Fault | None = None  # what ended the launch
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -55,20 +59,22 @@ class Finding:
     def _called_at(self):
         return [((self.root_file, self.root_line), self.root_source)] if self.root_line else []
 
-    def __str__(self):
-        times = "" if self.count == 1 else f" ({self.count} times)"
+    @property
+    def text(self) -> Said:
+        """What happened where, without what to do about it."""
         where = f"{self.file}:{self.line}" if self.file else f"line {self.line or 'unknown'}"
         where += f", called at {self.root_file}:{self.root_line}" if self.root_line else ""
-        text = [f"{self.kind}: {where}: {self.message}{times}"]
-        text += [
+        times = Report.TIMES(count=self.count) if self.count > 1 else ""
+        what = {"kind": self.kind, "where": where, "message": self.message, "times": times}
+        lines = [
             f"    {line_name(file, line):>4} | {source}"
             for (file, line), source in [*self.places.items(), *self._called_at]
             if line and source
         ]
-        return "\n".join([*text, f"    {self.advice}"])
+        return joined(Report.HEAD(**what), *lines, between="\n")
 
-
-LOST = "The launch has too many blocks and waits for all races to be found: sanitize a smaller one."
+    def __str__(self):
+        return f"{self.text}\n    {self.advice}"
 
 
 class Findings(list):
@@ -87,15 +93,15 @@ class Findings(list):
     def clean(self) -> bool:
         return not self
 
-    def of(self, kind: str) -> Findings:
+    def of(self, kind: FindingKind | str) -> Findings:
         """Those of one kind."""
         return Findings(self.kernel, [f for f in self if f.kind == kind])
 
     @property
-    def more(self) -> list[str]:
+    def more(self) -> list[Said]:
         """What else is to be said."""
-        more = [f"and {self.dropped} times something else"] if self.dropped else []
-        return more + [LOST] * self.lost
+        more = [Report.MORE(dropped=self.dropped)] if self.dropped else []
+        return more + [Report.LOST()] * self.lost
 
     def __str__(self):
         head = f"{len(self)} finding{'s' if len(self) > 1 else ''}" if self else "nothing found"
@@ -107,13 +113,14 @@ class Findings(list):
 
 def without_repeats(found: list[Finding]) -> list[Finding]:
     """Without what a race at the same lines says already, and reads that come too early by one."""
-    told = ("missing __syncwarp", "double write")
-    races = [f.places for f in found if f.kind == "race"]
-    pairs = [f.places for f in found if f.kind in ("race", told[0]) and len(f.places) > 1]
+    race, uninitialised = FindingKind.RACE, FindingKind.UNINITIALISED
+    told = (FindingKind.MISSING_SYNCWARP, FindingKind.DOUBLE_WRITE)
+    races = [f.places for f in found if f.kind == race]
+    pairs = [f.places for f in found if f.kind in (race, told[0]) and len(f.places) > 1]
     early = {place for places in pairs for place in places}
     return [
         f
         for f in found
         if not (f.kind in told and f.places in races)
-        and not (f.kind == "uninitialised read" and f.place and (f.file, f.line) in early)
+        and not (f.kind == uninitialised and f.place and (f.file, f.line) in early)
     ]

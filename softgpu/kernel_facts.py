@@ -31,7 +31,6 @@ def facts_of(function: Function, code: KernelCode) -> dict:
     named = ffi.new("char *[]", names)
     _pointed_at[named] = names
     places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
-    cluster = function.directives.get("reqnctapercluster")
     depth, constant, few = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
     return {
         "takes": ffi.new("char[]", _sizes(function.params)),
@@ -46,7 +45,8 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "dynamic_align": layout.dynamic_align,
         "local_bytes": layout.local_bytes,
         "max_threads": function.max_threads or 0,
-        "cluster": (*cluster, 1, 1, 1)[:3] if cluster else (0, 0, 0),
+        "cluster": _dims(function, "reqnctapercluster"),
+        "required": _dims(function, "reqntid"),
         "ptx_version": layout.module.architecture,
         "files": named,
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
@@ -56,6 +56,12 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "runs_through": code.runs_through,
         "has_warpgroups": any(item.name.startswith("wgmma") for item in function.body),
     }
+
+
+def _dims(function: Function, directive: str) -> tuple[int, ...]:
+    """Return a directive's numbers along x, y and z; zeros without it."""
+    dims = function.directives.get(directive)
+    return (*dims, 1, 1, 1)[:3] if dims else (0, 0, 0)
 
 
 def _sizes(params: list[Variable]) -> bytes:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -17,12 +16,23 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
-from .ptx import PtxError, link, parse
+from .ptx import PtxError, TooLarge, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
 
 __all__ = ["LoadedModule", "at_work_on"]
+
+
+_INLINE_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
+_LOC = re.compile(r"^\s*\.loc\b.*", re.MULTILINE)
+
+
+def _of_one_line(match: re.Match[str]) -> str:
+    """Inline assembly with its first .loc only: LLVM counts one line up with each instruction."""
+    if not (first := _LOC.search(match[0])):
+        return match[0]
+    return match[0][: first.end()] + _LOC.sub("", match[0][first.end() :])
 
 
 @contextmanager
@@ -40,6 +50,7 @@ class LoadedModule:
     """A module of PTX: parsed, its variables placed; its kernels are looked at on demand."""
 
     def __init__(self, text: str):
+        text = _INLINE_ASM.sub(_of_one_line, text)
         self.text = text
         self.digest = hashlib.sha256(text.encode()).digest()
         self.program = tell_callers(parse(link(text)))
@@ -55,18 +66,20 @@ class LoadedModule:
             layout = Layout(self.program, self.image, kernel)
             shared, local = layout.static_shared_bytes, layout.local_bytes
             parameters = self.program.functions[kernel].param_bytes
-            if shared > DEVICE["block_shared"]:
-                raise PtxError(
+            tiles = self.program.functions[kernel].of_tiles
+            most = DEVICE["block_most_shared" if tiles else "block_shared"]
+            if shared > most:
+                raise TooLarge(
                     f"kernel {kernel} has {shared} bytes of static shared"
-                    f" memory; a block can have {DEVICE['block_shared']}, more only as dynamic"
+                    f" memory; a block can have {most}, more only as dynamic"
                 )
             if local > DEVICE["thread_local"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} needs {local} bytes of local memory;"
                     f" a thread can have {DEVICE['thread_local']}"
                 )
             if parameters > DEVICE["kernel_parameters"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} takes {parameters} bytes of parameters;"
                     f" {DEVICE['kernel_parameters']} are possible"
                 )
@@ -135,19 +148,35 @@ class LoadedModule:
         return found or {name: _lines_of(name) for name in self.program.own_files}
 
     @cached_property
+    def language(self) -> str:
+        """What the kernels are written in: "triton", "numba" or "cuda"."""
+        if not any(name.endswith(".py") for name in self.program.own_files):
+            return "cuda"
+        return "numba" if "NumbaEnv" in self.text else "triton"
+
+    @cached_property
     def declarations(self) -> Declarations:
         """What that source declares."""
         lines = (line for lines in self.source_lines.values() for line in lines.values())
         return Declarations("\n".join(lines))
 
     @cached_property
+    def _ptxas(self) -> str | None:
+        """NVIDIA's assembler, the first that takes this text."""
+        found = sass.find_assemblers(os.environ.get("SOFTGPU_NVCC", ""))
+        for ptxas in found:
+            with suppress(sass.Refused):
+                sass.assembled(self.text, self.program.target, ptxas)
+                return ptxas
+        return found[0] if found else None
+
+    @cached_property
     def resources(self) -> dict[str, dict[str, int]]:
         """What ptxas reports of each kernel: registers, local and constant bytes; {} without it."""
-        ptxas = _ptxas()
-        if ptxas is None:
+        if self._ptxas is None:
             return {}
         try:
-            report, _ = sass.assembled(self.text, self.program.target, ptxas)
+            report, _ = sass.assembled(self.text, self.program.target, self._ptxas)
         except sass.Refused:
             return {}
         return _read_ptxas(report)
@@ -155,7 +184,7 @@ class LoadedModule:
     @cached_property
     def machine_code(self) -> dict[str, list[sass.SassBlock]]:
         """Each kernel's machine code; sass.Refused, where there is none, says why."""
-        ptxas = _ptxas()
+        ptxas = self._ptxas
         nvdisasm = sass.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
         if ptxas is None or nvdisasm is None:
             raise sass.Refused("machine code is unknown without NVIDIA's ptxas and nvdisasm")
@@ -165,12 +194,6 @@ class LoadedModule:
     def token_lines(self) -> list[int]:
         """The line of the text on which each token stands."""
         return token_lines(self.text)
-
-
-def _ptxas() -> str | None:
-    """NVIDIA's assembler: on PATH, or beside the compiler in use."""
-    beside = os.path.dirname(os.environ.get("SOFTGPU_NVCC", ""))
-    return shutil.which("ptxas") or (shutil.which("ptxas", path=beside) if beside else None)
 
 
 def _lines_of(file: str) -> dict[int, str]:

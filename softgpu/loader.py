@@ -16,12 +16,13 @@ from typing import Any
 from . import build, cache, contract, settings, trace
 from .contract import CODES, DEVICE, ffi
 from .declarations import short_name
+from .faults import Fault, last_fault
 from .jit.compile import KernelCode
 from .jit.stages import stages
 from .kernel_facts import facts_of
 from .loaded import LoadedModule, at_work_on
 from .mistakes import own_mistake
-from .ptx import PtxError, fatbin
+from .ptx import PtxError, cubin, fatbin
 from .telling import last_findings
 
 __all__ = ["Engine"]
@@ -160,6 +161,9 @@ class Engine:
         self.runtime.sg_link_bytes(counts)
         return [[counts[start * most + end] for end in range(count)] for start in range(count)]
 
+    last_error: BaseException | None = None
+    """What went wrong last in a call of the driver's, such as a refused module."""
+
     def set_threads(self, threads: int) -> None:
         """Set how many blocks run at a time; 0: one per core; 1: deterministic."""
         self.runtime.sg_options(threads, threads == 1, settings.timeout_s())
@@ -173,6 +177,23 @@ class Engine:
             yield
         finally:
             self.runtime.sg_time_limit(before)
+
+    def last_fault(self) -> Fault:
+        """What ended the last launch, if something did."""
+        return last_fault(self.runtime)
+
+    def error_detail(self) -> str:
+        """What exactly went wrong in this thread's last call that failed; "": nothing is known."""
+        return ffi.string(self.runtime.sg_error_detail()).decode()
+
+    @contextmanager
+    def addresses_hidden(self):
+        """Faults in this block name no addresses, which differ from run to run."""
+        before = self.runtime.sg_hide_addresses(1)
+        try:
+            yield
+        finally:
+            self.runtime.sg_hide_addresses(before)
 
     @contextmanager
     def tier(self, name: str):
@@ -201,7 +222,7 @@ class Engine:
             traceback.print_exception(type(error), error, trace)
         if isinstance(error, MemoryError):
             return CODES["out_of_memory"]  # the driver may already have set a message with the size
-        code, text = CODES["unknown"], own_mistake(error)
+        code, text, self.last_error = CODES["unknown"], own_mistake(error), error
         if isinstance(error, KeyboardInterrupt):
             code, text = _INTERRUPTED, "interrupted"
         elif isinstance(error, PtxError):
@@ -212,9 +233,9 @@ class Engine:
     def _load(self, handle, image, size: int) -> None:
         cache.guard_pycuda()  # before PyCUDA's next compilation
         data = bytes(ffi.buffer(image, size))
-        if data[:4] == b"\x7fELF":
-            raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
-        if data[:4] == fatbin.MAGIC:
+        if data[:4] == cubin.MAGIC:
+            text = cubin.ptx_of(data)
+        elif data[:4] == fatbin.MAGIC:
             text = fatbin.ptx_for(data, DEVICE["architecture"])
         else:
             text = data.rstrip(b"\0").decode(errors="replace")
@@ -270,7 +291,7 @@ class Engine:
             try:
                 code = module.code(name, "plain")
             except PtxError as error:
-                raise PtxError(f"{error}{module.refused_beside(name)}") from error
+                raise type(error)(f"{error}{module.refused_beside(name)}") from error
             facts = facts_of(module.program.functions[name], code)
             facts["watched_shared"] = module.watched_layout(name).static_shared_bytes
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))

@@ -11,6 +11,8 @@ from typing import Any
 from . import contract
 from .contract import ffi
 from .declarations import short_name
+from .phrases import Said
+from .words import FindingKind, Place
 
 __all__ = [
     "CLUSTER",
@@ -32,19 +34,19 @@ _KINDS = contract.names("FindingKind")
 _NOTES = contract.names("Note")
 
 
-def in_bytes(number: int) -> str:
-    return f"{number} byte" if number == 1 else f"{number} bytes"
+def in_bytes(count: int) -> Said:
+    return Place.ONE_BYTE(count=count) if count == 1 else Place.BYTES(count=count)
 
 
 class RawFinding(SimpleNamespace):
-    """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists, enums as names."""
+    """`struct Finding` of watch/contract.h, copied: its fields, arrays as lists, enums as names."""
 
     def __init__(self, found: Any):
         super().__init__()
         for name, field in ffi.typeof("Finding").fields:
             value = getattr(found, name)
             setattr(self, name, list(value) if field.type.kind == "array" else value)
-        self.kind, self.note = _KINDS[found.kind], _NOTES[found.note]
+        self.kind, self.note = FindingKind[_KINDS[found.kind].upper()], _NOTES[found.note]
 
     @property
     def same_block(self) -> bool:
@@ -119,28 +121,31 @@ class WatchedLaunch:
             inside = text + inside if number < line else ""
         return line
 
-    def place(self, f: RawFinding) -> str:
+    def place(self, f: RawFinding) -> Said:
         """The memory that a finding is about: "argument 1 (x), byte 4000"."""
         if f.space == SHARED:
             return self._shared_place(f)
         at = f.address - f.begin
         if f.space == LOCAL:
-            return f"local memory byte {at}{self._beyond(f, at, f.end - f.begin)}"
+            return self._beyond(Place.LOCAL(byte=at), f, at, f.end - f.begin)
         if f.space == CLUSTER:
-            return f"the shared memory of another block of its cluster, byte {at}"
+            return Place.OTHER_SHARED(byte=at)
         if not f.begin:
-            return "no memory that is allocated"
-        return f"{self._owner(f)}, byte {at}{self._beyond(f, at, f.end - f.begin)}"
+            return Place.NOWHERE()
+        byte = Place.BYTE_OF(what=self._owner(f), byte=at)
+        return self._beyond(byte, f, at, f.end - f.begin)
 
-    def _beyond(self, f: RawFinding, at: int, size: int) -> str:
+    def _beyond(self, place: Said, f: RawFinding, at: int, size: int) -> Said:
+        """The place, and how far outside of so many bytes it is."""
         if at < 0:
-            return f" ({in_bytes(-at)} before the beginning)"
-        if at >= size:
-            past = "one" if at == size else in_bytes(at - size)
-            return f" ({past} past the end of {size})"
+            return Place.BEFORE(place=place, far=in_bytes(-at))
+        if at == size:
+            return Place.ONE_PAST(place=place, end=size)
+        if at > size:
+            return Place.PAST(place=place, far=in_bytes(at - size), end=size)
         if at + f.bytes > size:
-            return f" ({in_bytes(f.bytes)} from there reach past the end of {size})"
-        return ""
+            return Place.REACHES_PAST(place=place, bytes=in_bytes(f.bytes), end=size)
+        return place
 
     def argument(self, f: RawFinding) -> int | None:
         """The number, from 0, of the argument that leads to the memory."""
@@ -152,7 +157,7 @@ class WatchedLaunch:
     def is_no_read(self, f: RawFinding) -> bool:
         """Whether what is said to be read unwritten need not be: gaps in structs that are copied,
         sums that a product may begin anew."""
-        if f.kind != "uninitialised" or f.note == "value":
+        if f.kind != FindingKind.UNINITIALISED or f.note == "value":
             return False
         begun = f.space == LOCAL and f.site in self.code.notes.get("begun", ())
         return begun or (f.note == "moved" and self.is_gap(f))
@@ -179,13 +184,14 @@ class WatchedLaunch:
                 return f.begin + begin, self.declarations.shared_type(name)
         return 0, ""
 
-    def _owner(self, f: RawFinding) -> str:
+    def _owner(self, f: RawFinding) -> Said:
         number = self.argument(f)
         if number is not None:
-            name = f" ({self.parameters[number].name})" if self.parameters else ""
-            return f"argument {number + 1}{name}"
+            if not self.parameters:
+                return Place.ARGUMENT(number=number + 1)
+            return Place.NAMED_ARGUMENT(number=number + 1, name=self.parameters[number].name)
         if f.note == "in_heap":
-            return f"a block of {f.end - f.begin} bytes from malloc"
+            return Place.FROM_MALLOC(bytes=f.end - f.begin)
         for variable in self.module.image.variables:
             address, size = ctypes.c_uint64(), ctypes.c_size_t()
             self.library.cuModuleGetGlobal_v2(
@@ -193,20 +199,21 @@ class WatchedLaunch:
                 variable.name.encode(),
             )  # fmt: skip
             if address.value == f.begin:
-                return f"variable {short_name(variable.name)}"
-        return f"an allocation of {f.end - f.begin} bytes"
+                return Place.VARIABLE(name=short_name(variable.name))
+        return Place.ALLOCATION(bytes=f.end - f.begin)
 
-    def _shared_place(self, f: RawFinding) -> str:
+    def _shared_place(self, f: RawFinding) -> Said:
         at = f.address - f.begin
         at -= (at >> 31) << 32 if at < 1 << 32 else 0  # offsets have 32 bits
         size = f.end - f.begin
         if f.meant[1]:
             begin, end = f.meant[0], min(f.meant[1], size)
-            name = self._variable(begin)
-            beyond = self._beyond(f, at - begin, end - begin)
-            return f"shared memory of {name}, byte {at - begin}{beyond}"
-        inner = "" if at < 0 or at >= size else self._element(f, at)
-        return f"shared memory byte {self._unmoved(at)}{inner or self._beyond(f, at, size)}"
+            place = Place.SHARED_OF(name=self._variable(begin), byte=at - begin)
+            return self._beyond(place, f, at - begin, end - begin)
+        place = Place.SHARED(byte=self._unmoved(at))
+        if element := "" if at < 0 or at >= size else self._element(f, at):
+            return Place.ELEMENT(place=place, element=element)
+        return self._beyond(place, f, at, size)
 
     def _unmoved(self, at: int) -> int:
         """Where a byte of shared memory lies in other builds than the sanitizer's."""
@@ -227,10 +234,10 @@ class WatchedLaunch:
         return short_name(names[0]) if names else f"byte {offset}"
 
     def _element(self, f: RawFinding, at: int) -> str:
-        """ " (s[33])": the variable there and the number of the access's size in it."""
+        """s[33]: the variable there and the number of the access's size in it."""
         for begin, size, name in self._shared_variables():
             if begin <= at and (not size or at < begin + size):
                 number, rest = divmod(at - begin, f.bytes)
                 inner = f"[{number}]" if not rest else f" + {at - begin} bytes"
-                return f" ({short_name(name)}{inner if size != f.bytes else ''})"
+                return f"{short_name(name)}{inner if size != f.bytes else ''}"
         return ""

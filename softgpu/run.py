@@ -3,14 +3,17 @@
     softgpu run vectorAdd.cu
     softgpu sanitize main.cu kernels.cu -Iinclude -DN=1000 -- input.txt 7
     softgpu profile vectorAdd.cu -O2
+    softgpu sanitize train.py --steps 7
 
-What is not an option below goes to nvcc; what comes after -- goes to the program.
+What is not an option below goes to nvcc, or to a program in Python; what comes after -- goes to
+the program.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import runpy
 import sys
 from pathlib import Path
 
@@ -43,7 +46,25 @@ class _Profiles:
             print(report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
 
 
+def _run_python(words: list[str], sanitize: bool, profile: bool) -> int:
+    """Run a script of Python, whose kernels are PyCUDA's, Numba's, Triton's ..."""
+    if profile:
+        raise ProgramError("in a program of Python, profile a launch by softgpu.xray.profile")
+    if not os.path.isfile(words[0]):
+        raise ProgramError(f"there is no file {words[0]}")
+    install()
+    if sanitize:
+        Engine.as_driver().findings_fail = False
+        Engine.as_driver().sanitize_launches()
+    sys.argv = [word for n, word in enumerate(words) if word != "--" or "--" in words[:n]]
+    sys.path.insert(0, str(Path(words[0]).resolve().parent))
+    runpy.run_path(words[0], run_name="__main__")
+    return 0
+
+
 def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
+    if words and words[0].endswith(".py"):
+        return _run_python(words, sanitize, profile)
     split = words.index("--") if "--" in words else len(words)
     sources = sources_of(words[:split])
     if not sources:

@@ -25,10 +25,12 @@ __all__ = [
     "Refused",
     "SassBlock",
     "SassInstruction",
+    "add_tools",
     "assembled",
     "disassemble",
     "disassembly",
     "executions",
+    "find_assemblers",
     "find_nvdisasm",
     "listing",
     "prefixed",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_more_folders: list[str] = []  # where clients have tools of their own
 
 _LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
 _LABEL = re.compile(r"^(\.L_x_\d+|\$[\w$]+):")
@@ -103,12 +106,26 @@ class SassBlock:
         return bool(self.labels) and self.instructions[-1].target in self.labels
 
 
+def add_tools(folder: str) -> None:
+    """Look into another folder for NVIDIA's tools, after all others."""
+    if folder not in _more_folders:
+        _more_folders.append(folder)
+
+
+def find_assemblers(nvcc: str = "") -> list[str]:
+    """NVIDIA's ptxas: on PATH or beside the compiler, then those of clients, which may be newer."""
+    first = os.pathsep.join([*os.get_exec_path(), os.path.dirname(nvcc) or os.devnull])
+    asked = [("ptxas", first), *(("ptxas-blackwell", folder) for folder in _more_folders)]
+    return [found for name, path in asked if (found := shutil.which(name, path=path))]
+
+
 def find_nvdisasm(nvcc: str = "") -> str | None:
     """NVIDIA's disassembler: beside the compiler, of the wheels, or on PATH."""
     wheels = importlib.util.find_spec("nvidia")
     places = wheels.submodule_search_locations if wheels else ()
     folders = [os.path.dirname(nvcc), *(f"{place}/cu13/bin" for place in places or ())]
-    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
+    path = os.pathsep.join([*folders, *os.get_exec_path(), *_more_folders])
+    return shutil.which("nvdisasm", path=path)
 
 
 def assembled(ptx: str, target: str, ptxas: str) -> tuple[str, bytes]:

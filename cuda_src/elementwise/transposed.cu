@@ -1,9 +1,9 @@
 // Elementwise operation of arrays, of which one or both (A, B = CROSSWISE) are contiguous along another
 // dimension than out: a, b -> out, as layout says. Dimension 0 is contiguous in out, dimension 1 in what
-// is crosswise; layout numbers tiles. Launch layout.items blocks of any size.
-// Step 15: a tile of 128 bytes by as many elements goes through shared memory: read in packs along one
-// dimension, taken out along the other. Chunks of 16 bytes are swizzled (slot), so that both ways are
-// free of bank conflicts. PACK divides the two sizes and the strides; arrays are aligned to packs.
+// is crosswise; layout numbers tiles of COLUMNS by ROWS, along dimension 1 first if TURNED. Launch layout.items blocks of BLOCK threads.
+// Step 15: a tile goes through shared memory in packs of 16 bytes, wherever rows begin. Each column of it
+// is copied as it lies in memory, from the pack on in which it begins. Each row of the result begins where
+// a pack of out does: OVER columns before the tile at most, which are read, too.
 // Limit: the memory.
 #include "elementwise/layout.cuh"
 #include "elementwise/operands.cuh"
@@ -14,73 +14,93 @@ using Op = Add;
 using Index = int;
 constexpr int A = PACKED;
 constexpr int B = CROSSWISE;
-constexpr int PACK = 4;
 constexpr int BLOCK = 256;
-constexpr int CHUNKS = 8;
+constexpr int COLUMNS = 128;  // a power of two, as ROWS
+constexpr int ROWS = 32;
+constexpr int OVER = 3;
+constexpr int TURNED = 0;
 
-constexpr int CHUNK = 16 / sizeof(T), SIDE = CHUNKS * CHUNK, PACKS = SIDE / PACK;
-constexpr int HEIGHT = sizeof(T) < 4 ? 4 / sizeof(T) : 1;  // rows of a word of shared memory
-constexpr int READS = (SIDE * PACKS + BLOCK - 1) / BLOCK, UNITS = (READS + HEIGHT - 1) / HEIGHT;
+constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + 1;  // of a column, wherever it begins
+constexpr int PITCH = ROWS + PACK, SKEW = 2 * PACK, WIDE = COLUMNS + OVER;
+constexpr int SIZE = WIDE * PITCH + (WIDE / PACK + 1) * SKEW;
+constexpr int READS = (WIDE * PACKS + BLOCK - 1) / BLOCK;
+constexpr int UNITS = ROWS * COLUMNS / PACK / BLOCK;
 
-// The dimensions that tiles lie in: their sizes, and the strides along them.
+// The dimensions that tiles lie in: their sizes, the strides along them, and how many elements from the
+// first on are an array that has no gaps (else 0).
 struct Sides {
     Index columns, rows;
-    Places<Index> column, row;
+    Places<Index> column, row, dense;
 };
 
-// A stretch of CHUNK rows of a column is one access of 16 bytes. Eight that are taken at once, from every
-// CHUNK-th column, lie in different banks.
-__device__ int slot(int column, int row)
-{ return column * SIDE + (row / CHUNK ^ column / CHUNK % 8) * CHUNK + row % CHUNK; }
+// An array that is contiguous along rows, from the tile's first element on.
+struct Source {
+    const T *x;
+    Index stride, place, dense;  // place: where the tile begins in the array
+    __device__ int gap(int column) const
+    { return ((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK; }
+    // Neighbouring rows of every PACK-th column lie in different banks.
+    __device__ int slot(int column) const
+    { return (column + OVER) * PITCH + (column + OVER) / PACK * SKEW + gap(column); }
+};
 
-// Reads a tile that is contiguous along rows.
-__device__ void fetch(T *tile, const T *x, Index stride, int columns, int rows)
+using Pack = typename Word<16>::type;
+
+// Copies a tile. columns and rows, which end the arrays, are counted from the tile's first, as are `left`
+// and `top`, which begin them. Columns outside become zeros.
+__device__ void fetch(T *tile, Source from, Index left, Index columns, Index top, Index rows)
 {
-    using Pack = typename Word<sizeof(T) * PACK>::type;
-    Pack pack[READS];
+    Pack pack[READS] = {};
+    int slot[READS];
 #pragma unroll
     for (int i = 0; i < READS; ++i) {
-        int place = threadIdx.x + i * BLOCK, column = place / PACKS, row = place % PACKS * PACK;
-        if (column < columns && row < rows)
-            pack[i] = *reinterpret_cast<const Pack *>(x + column * stride + row);
+        int number = threadIdx.x + i * BLOCK, column = number / PACKS - OVER;
+        int row = number % PACKS * PACK - from.gap(column);
+        slot[i] = column < COLUMNS && row < ROWS && row < rows ? from.slot(column) + row : -1;
+        if (slot[i] < 0 || column < left || column >= columns) continue;
+        Index first = column * from.stride + row, place = from.place + first;
+        if ((row >= top && row + PACK <= rows) || (place >= 0 && place + PACK <= from.dense))
+            pack[i] = *reinterpret_cast<const Pack *>(from.x + first);
+        else {
+            for (int k = 0; k < PACK; ++k)
+                if (row + k >= 0 && row + k < rows) tile[slot[i] + k] = from.x[first + k];
+            slot[i] = -1;
+        }
     }
 #pragma unroll
-    for (int i = 0; i < READS; ++i) {
-        int place = threadIdx.x + i * BLOCK, column = place / PACKS, row = place % PACKS * PACK;
-        if (column < columns) *reinterpret_cast<Pack *>(tile + slot(column, row)) = pack[i];
-    }
+    for (int i = 0; i < READS; ++i)
+        if (slot[i] >= 0) *reinterpret_cast<Pack *>(tile + slot[i]) = pack[i];
 }
 
-// HEIGHT rows of PACK columns each.
+// PACK neighbours in a row of the result, those of them that are `inside`.
 template <int KIND>
-struct Unit {
-    Held<KIND, PACK, T> pack[HEIGHT];
-    __device__ void load(Operand<T> x, Index place, Index stride, int left)
+struct Part : Held<KIND, PACK, T> {
+    template <typename Inside>
+    __device__ void load(Operand<T> x, Index place, Index stride, bool whole, Inside inside)
     {
+        if (whole || KIND == NUMBER || KIND == REPEATED)
+            return Held<KIND, PACK, T>::load(x, place, stride);
+        Packed<T, PACK> p;
 #pragma unroll
-        for (int h = 0; h < HEIGHT; ++h)
-            if (h < left) pack[h].load(x, place + h * stride, Index(1));
+        for (int k = 0; k < PACK; ++k)
+            if (inside(k)) p[k] = x.address[place + k * stride];
+        memcpy(this, &p, sizeof p);
     }
-    __device__ void take(const T *, int, int) {}
+    __device__ void take(const T *, Source, int, int) {}
 };
 
 template <>
-struct Unit<CROSSWISE> {
-    Held<PACKED, PACK, T> pack[HEIGHT];
-    __device__ void load(Operand<T>, Index, Index, int) {}
-    __device__ void take(const T *tile, int column, int row)
+struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
+    template <typename Inside>
+    __device__ void load(Operand<T>, Index, Index, bool, Inside)
     {
-        Packed<T, HEIGHT> word[PACK];
+    }
+    __device__ void take(const T *tile, Source from, int column, int row)
+    {
+        Packed<T, PACK> p;
 #pragma unroll
-        for (int k = 0; k < PACK; ++k)
-            word[k] = *reinterpret_cast<const Packed<T, HEIGHT> *>(tile + slot(column + k, row));
-#pragma unroll
-        for (int h = 0; h < HEIGHT; ++h) {
-            Packed<T, PACK> p;
-#pragma unroll
-            for (int k = 0; k < PACK; ++k) p[k] = word[k][h];
-            pack[h].set(p);
-        }
+        for (int k = 0; k < PACK; ++k) p[k] = tile[from.slot(column + k) + row];
+        set(p);
     }
 };
 
@@ -88,40 +108,52 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
                                                                Layout<Index> layout, Sides sides,
                                                                Op op)
 {
-    __shared__ __align__(16) T tile_a[A == CROSSWISE ? SIDE * SIDE : 1];
-    __shared__ __align__(16) T tile_b[B == CROSSWISE ? SIDE * SIDE : 1];
+    __shared__ __align__(16) T tile_a[A == CROSSWISE ? SIZE : 1];
+    __shared__ __align__(16) T tile_b[B == CROSSWISE ? SIZE : 1];
     Index first[2];
     auto start = layout.find(blockIdx.x, [&](int d, Index i) {
-        if (d < 2) first[d] = i * SIDE;
+        if (d < 2) first[d ^ TURNED] = i * (d ^ TURNED ? ROWS : COLUMNS);
     });
-    int columns = min(Index(SIDE), sides.columns - first[0]);
-    int rows = min(Index(SIDE), sides.rows - first[1]);
+    Index left = -first[0], top = -first[1];  // where the arrays begin and end, from the tile's on
+    Index columns = sides.columns + left, rows = sides.rows + top;
+    Source from_a = {a.address + start.a, sides.column.a, start.a, sides.dense.a};
+    Source from_b = {b.address + start.b, sides.column.b, start.b, sides.dense.b};
+    if constexpr (A == CROSSWISE) fetch(tile_a, from_a, left, columns, top, rows);
+    if constexpr (B == CROSSWISE) fetch(tile_b, from_b, left, columns, top, rows);
 
-    if constexpr (A == CROSSWISE) fetch(tile_a, a.address + start.a, sides.column.a, columns, rows);
-    if constexpr (B == CROSSWISE) fetch(tile_b, b.address + start.b, sides.column.b, columns, rows);
-    Unit<A> p[UNITS];
-    Unit<B> q[UNITS];
+    Part<A> p[UNITS];
+    Part<B> q[UNITS];
+    int column[UNITS] = {};
+    auto place = [&](int u, int row) {
+        return start.moved(row, sides.row).moved(column[u], sides.column);
+    };
+    auto whole = [&](int u) { return column[u] >= left && column[u] + PACK <= columns; };
+    auto inside = [&](int u) {
+        return
+            [=, column = column[u]](int k) { return column + k >= left && column + k < columns; };
+    };
 #pragma unroll
-    for (int u = 0; u < UNITS;
-         ++u) {  // what lies as the result does is not kept waiting by the barrier
-        int i = threadIdx.x + u * BLOCK, row = i / PACKS * HEIGHT, column = i % PACKS * PACK;
-        if (column >= columns || row >= rows) continue;
-        auto place = start.moved(row, sides.row).moved(column, sides.column);
-        p[u].load(a, place.a, sides.row.a, rows - row);
-        q[u].load(b, place.b, sides.row.b, rows - row);
+    for (int u = 0; u < UNITS; ++u) {  // what lies as the result does is not kept waiting
+        int unit = threadIdx.x + u * BLOCK, row = unit / 4 % ROWS;
+        auto begin = out + start.out + row * sides.row.out;
+        int gap = OVER ? (unsigned long long)begin / sizeof(Out) % PACK : 0;
+        column[u] = (unit % 4 + unit / 4 / ROWS * 4) * PACK - gap;
+        if (row >= rows) column[u] = columns;  // not there
+        if (column[u] >= columns || column[u] + PACK <= left) continue;
+        p[u].load(a, place(u, row).a, sides.column.a, whole(u), inside(u));
+        q[u].load(b, place(u, row).b, sides.column.b, whole(u), inside(u));
     }
     __syncthreads();  // the tiles are whole
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
-        int i = threadIdx.x + u * BLOCK, row = i / PACKS * HEIGHT, column = i % PACKS * PACK;
-        if (column >= columns || row >= rows) continue;
-        auto place = start.moved(row, sides.row).moved(column, sides.column);
-        p[u].take(tile_a, column, row);
-        q[u].take(tile_b, column, row);
-#pragma unroll
-        for (int h = 0; h < HEIGHT; ++h)
-            if (row + h < rows)
-                store<PACKED>(out, place.out + h * sides.row.out, Index(1),
-                              apply<Out>(op, p[u].pack[h].get(), q[u].pack[h].get()));
+        int row = (threadIdx.x + u * BLOCK) / 4 % ROWS;
+        if (column[u] >= columns || column[u] + PACK <= left) continue;
+        p[u].take(tile_a, from_a, column[u], row);
+        q[u].take(tile_b, from_b, column[u], row);
+        auto result = apply<Out>(op, p[u].get(), q[u].get());
+        Index to = place(u, row).out;
+        if (whole(u)) store<PACKED>(out, to, Index(1), result);
+        for (int k = 0; k < PACK && !whole(u); ++k)
+            if (inside(u)(k)) out[to + k] = result.get()[k];
     }
 }

@@ -1,12 +1,11 @@
 // Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner], of any sizes; x is
 // aligned to PACK. `merged` rows that follow each other count as one, of wide = merged * inner
-// elements; a chunk has `share` of these. Launch a grid of (ceil(outer / slices) * tiles, chunks)
-// blocks of (width, height, slices) threads, powers of two, BLOCK in all at most, with one tile if
-// rows are merged and one slice if there are chunks. A tile has `columns`: width * PACK, or PACK -
-// 1 less if slices or rows are not aligned to PACK. Every height-th row of a slice must lie alike,
-// or height be their number. totals holds outer * tiles * chunks * width * PACK values;
-// arrived[outer * tiles] starts at zero and is zero again at the end.
-// Step 4: tiles.cu where the width is odd, or a row short. A thread loads 16 bytes wherever a row
+// elements; a chunk has `share` of these. Launch a grid of (outer * tiles, chunks) blocks of (width,
+// height) threads, powers of two, BLOCK in all at most, with one tile if rows are merged. A tile has
+// `columns`: width * PACK, or PACK - 1 less if slices or rows are not aligned to PACK. Every
+// height-th row of a slice must lie alike, or height be their number. totals holds outer * tiles *
+// chunks * width * PACK values; arrived[outer * tiles] starts at zero and is zero again at the end.
+// Step 4: tiles.cu where the width is odd. A thread loads 16 bytes wherever a row
 // begins, the ends of its neighbours among them. Its own rows lie alike, so that it has PACK
 // columns as before; those of other threads begin elsewhere, which fold_block() makes up for.
 // Limit: memory.
@@ -42,7 +41,7 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, int rows, long long stride, l
     return acc;
 }
 
-// Folds the threads of a slice one above the other, and then every own-th of its columns; the first
+// Folds the threads one above the other, and then every own-th of its columns; the first
 // of these have the results: put(j, result). Row y begins at element (from + y * wide) % PACK of
 // its packs.
 template <typename Put>
@@ -53,9 +52,9 @@ __device__ void fold_block(Packed<Acc, PACK> acc, int columns, int own, unsigned
     Op op;
     int pitch = blockDim.x * PACK, height = blockDim.y, threads = blockDim.x * height;
     int tid = threadIdx.y * blockDim.x + threadIdx.x, groups = max(1, threads / pitch);
-    Acc *cell = s[threadIdx.z * threads].element;
+    Acc *cell = s[0].element;
     auto at = [&](int y, int j) -> Acc & { return cell[y * pitch + j + (from + y * wide) % PACK]; };
-    s[threadIdx.z * threads + tid] = acc;
+    s[tid] = acc;
     __syncthreads();  // all are written
     for (int i = tid; i < pitch * groups && height > 1; i += threads) {
         int j = i % pitch, y = i / pitch;
@@ -85,7 +84,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void anywhere(
     Op op;
     int y = threadIdx.y, height = blockDim.y, chunks = gridDim.y, pitch = blockDim.x * PACK;
     long long wide = merged * inner, rows = reduce / merged, stride = height * wide;
-    long long slice = blockIdx.x / tiles * blockDim.z + threadIdx.z, begin = blockIdx.y * share;
+    long long slice = blockIdx.x / tiles, begin = blockIdx.y * share;
     long long first = blockIdx.x % tiles * (long long)columns;
     columns = min((long long)columns, wide - first);
     int own = min((long long)columns, inner);
@@ -94,7 +93,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void anywhere(
     long long top = slice * reduce * inner + first, at = top + (begin + y) * wide;
     unsigned from = top + begin * wide, row = wide;
     int column = threadIdx.x * PACK - unsigned(at) % PACK;
-    int left = slice < outer && column < columns ? min(rows - begin, share) - y : 0;
+    int left = column < columns ? min(rows - begin, share) - y : 0;
     int last = left > 0 ? (left - 1) / height : 0;  // of its rows
     long long end = at + column + last * stride, size = outer * reduce * inner;
     bool ragged = left > 0 && end + PACK > size;  // x ends within the last pack
@@ -111,7 +110,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void anywhere(
                 totals[blockIdx.y * pitch + j] = a;
                 for (int k = j + 1; j == own - 1 && k % PACK; ++k)  // whole packs are read
                     totals[blockIdx.y * pitch + k] = op.initial();
-            } else if (slice < outer) {
+            } else {
                 for (long long r = rows * merged; r < reduce; ++r)  // too few to be merged
                     a = op(a, op.from(x[top + r * inner + j], r));
                 out[slice * inner + first + j] = Out(op.finish(a, reduce));

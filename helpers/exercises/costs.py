@@ -8,11 +8,13 @@ from itertools import pairwise
 from math import prod
 from operator import or_
 
+from softgpu.phrases import joined
 from softgpu.xray.report import Report
 
+from ..words import Next, Refusal, counter
 from .judges import Judge
 from .texts import Exercise
-from .verdict import NAMES, Count, Verdict
+from .verdict import Count, Verdict
 
 __all__ = ["FACTORS", "limited", "totals", "weigh"]
 
@@ -33,39 +35,11 @@ FACTORS = {  # how many times what our solution needs is allowed
 }
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
 COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
-APART = (
-    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"
-    " from the next, takes a sector for itself."
-)
-GAPS = (
-    "Lanes leave out what another access takes, of the same sectors: take what lies together by one"
-    " wider access, such as float2 or float4, or let lanes take neighbours."
-)
-OFTEN = (
-    "Lanes take neighbours, as they should, but in more sectors than needed: let all lanes of a"
-    " warp take part, and none take again what was fetched before."
-)
-STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
-STORED_IN_PIECES = (
-    "A thread stores what lies together piece by piece: one wider store does it, such as a float4"
-    " of 16 bytes. Or let lanes take neighbours."
-)
-BRANCHES = "Both branches store: choose the value first, and store once."
 LAST_FREE = "02"  # notebook, up to whose end hunts may store in branches, too
 WIDEST = 16  # bytes that one instruction of a thread takes
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 OFTEN_AGAIN = 2  # times the memory that is touched at all
 BUSY = 0.25  # of the lanes of a line's instructions
-AGAIN = (
-    "Most elements are fetched again and again: fetch each once, into a register or into shared"
-    " memory, and hand it on."
-)
-NO_ATOMICS = "No atomic is needed here: load and store."
-IDLE = "Most lanes idle here: let all lanes of a warp share the work."
-IDLE_WARPS = "The others wait for it, with nothing under way: let all warps share the work."
-FEWER = "It is not the banks: most lanes idle here, or the same is read again."
-LESS_SHARED = "What of it does a block need at a time?"
-ALONE = "Which elements are this block's, and which another's?"
 
 
 def limited(judge: Judge, total: Mapping[str, int]) -> dict[str, int]:
@@ -100,15 +74,15 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     verdict.counts[:] = counts
     for count in [*counts, *limits]:
         if count.value > count.most and not _may_branch(exercise, count, reports):
-            verdict.refuse("counters", str(count), _advice(exercise, count, reports, given))
+            verdict.refuse("counters", count.text, _advice(exercise, count, reports, given))
     is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
     for key, (least, advice) in judge.idea.items():
         if total[key] < least and not is_wasteful:
-            idea = f"{NAMES[key]} {total[key]:,}: the idea of this exercise takes more of them"
+            idea = Refusal.IDEA(what=counter(key), value=total[key])
             verdict.refuse("counters", idea, advice)
     if total["shared"] > (most := judge.shared_bytes):
-        text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
-        verdict.refuse("counters", text, LESS_SHARED)
+        text = Refusal.AT_MOST(what=counter("shared"), value=total["shared"], most=most)
+        verdict.refuse("counters", text, Next.LESS_AT_A_TIME())
     _weigh_blocks(judge, verdict, reports)
 
 
@@ -165,23 +139,24 @@ def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[
         each = total[f"{way}.sectors"] / ideal
         touched = report.touched_bytes[way == "st"] / 32
         is_again = ideal >= OFTEN_AGAIN * touched
-        advice = APART if each >= FAR_APART else GAPS if each > WITH_GAPS else OFTEN
+        apart = Next.APART if each >= FAR_APART else Next.GAPS if each > WITH_GAPS else Next.OFTEN
+        advice = apart()
         if way == "st" and _branch_stores(reports):
-            advice = BRANCHES
-        elif advice != APART:
-            advice = (STORED_AGAIN if way == "st" else AGAIN) if is_again else advice
-            advice = IDLE if is_idle and not is_again else advice
+            advice = Next.BRANCHES()
+        elif apart != Next.APART:
+            advice = (Next.STORED_AGAIN() if way == "st" else Next.AGAIN()) if is_again else advice
+            advice = Next.IDLE() if is_idle and not is_again else advice
         elif way == "ld" and is_again and ours.get("ld.sectors", 0) >= FAR_APART * touched:
-            advice = AGAIN  # ours takes no neighbours, either
+            advice = Next.AGAIN()  # ours takes no neighbours, either
         elif way == "st" and worst and _fits_a_pack(report, worst):
-            advice = STORED_IN_PIECES
+            advice = Next.STORED_IN_PIECES()
     elif way in ("atomics", "red", "atom", "atoms") and not count.best:
-        advice = NO_ATOMICS
+        advice = Next.NO_ATOMICS()
     elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
-        advice = FEWER
+        advice = Next.FEWER()
     if not worst or not counts[worst] or not texts[worst]:
         return advice
-    return f"{advice} Most of these are of {report.named(worst)}: {texts[worst]}"
+    return joined(advice, Next.MOST_ARE_OF(line=report.named(worst), text=texts[worst]))
 
 
 def _fits_a_pack(report: Report, place: tuple[str, int]) -> bool:
@@ -219,9 +194,8 @@ def _weigh_blocks(judge: Judge, verdict: Verdict, reports: list[Report]) -> None
     by_warp = [report.watched_instructions for report in reports]
     busiest = max(warps.sum() for warps in by_warp) / (reports[0].total["instructions"] or 1)
     if judge.even and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
-        share = f"one of {blocks} blocks does {busiest:.0%} of all instructions"
-        verdict.refuse("counters", share, ALONE)
+        share = Refusal.ONE_BLOCK(blocks=blocks, share=busiest)
+        verdict.refuse("counters", share, Next.ALONE())
     more = max(warps.max() / max(warps.mean(), 1) for warps in by_warp)
     if judge.warps and more > judge.warps:
-        share = f"one warp does {more:.2g} times the instructions of an average warp of its block"
-        verdict.refuse("counters", share, IDLE_WARPS)
+        verdict.refuse("counters", Refusal.ONE_WARP(times=more), Next.IDLE_WARPS())

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 from softgpu.xray.clock import in_words
 
 from .. import sources
+from ..words import Kind, Next, Refusal, counter
 from . import handed
 from .costs import COMMENT
 from .instructions import some_path_skips
 from .judges import Check
 from .launches import Launch
-from .verdict import NAMES, Count, Refused
+from .verdict import Count, Refused
 
 __all__ = [
     "Blocks",
@@ -33,16 +34,7 @@ __all__ = [
 
 REPEATS = 2
 ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
-REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
-NO_WAY_OUT = (
-    "The flag alone may end the wait: who goes on after so many turns, or so much time, reads what"
-    " may not be there."
-)
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
-KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
-KEEP_CHOICE = "Keep the line: the judge puts another number there."
-USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
-FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
 POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
@@ -66,8 +58,9 @@ class Operator(Check):
     def before(self, trial: Any) -> None:
         text, lines = OPERATOR.subn(lambda line: self.line, trial.verdict.text)
         if not lines:
-            raise Refused("operator", "its text has no line `using Op = ...;`", KEEP_OPERATOR)
-        trial.try_changed("operator", text, self.launch, "another operator as Op", USE_OPERATOR)
+            raise Refused("operator", Refusal.NO_OPERATOR(), Next.KEEP_OPERATOR())
+        use = Next.USE_OPERATOR()
+        trial.try_changed("operator", text, self.launch, "another operator as Op", use)
 
 
 @dataclass(frozen=True)
@@ -85,8 +78,8 @@ class Otherwise(Check):
         try:
             text = sources.text(trial.verdict.text, **self.numbers)
         except TypeError as error:
-            raise Refused("choice", str(error), KEEP_CHOICE) from None
-        advice = f"The judge has put {what} there."
+            raise Refused("choice", Refusal.BECAUSE(why=error), Next.KEEP_CHOICE()) from None
+        advice = Next.CHOSEN_OTHERWISE(what=what)
         trial.try_changed("choice", text, self.launch, what, advice)
 
 
@@ -114,7 +107,7 @@ class TextHas(Check):
         text = COMMENT.sub("", trial.verdict.text)
         for pattern, advice in self.patterns.items():
             if not re.search(pattern, text):
-                trial.verdict.refuse("text", "something that is asked for is not in it", advice)
+                trial.verdict.refuse("text", Refusal.TEXT_LACKS(), advice)
 
 
 # --- the compiled kernel --------------------------------------------------------------------------
@@ -129,8 +122,7 @@ class PtxHas(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for pattern, advice in self.patterns.items():
             if not re.search(pattern, trial.verdict.instructions):
-                text = "what is asked for is not in the compiled kernel"
-                trial.verdict.refuse("instructions", text, advice)
+                trial.verdict.refuse("instructions", Refusal.COMPILED_LACKS(), advice)
 
 
 @dataclass(frozen=True)
@@ -143,8 +135,7 @@ class OnEveryPath(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for (first, last), (what, advice) in self.paths.items():
             if some_path_skips(trial.verdict.instructions, first, last, what):
-                text = "some path through the compiled kernel skips what is asked for"
-                trial.verdict.refuse("instructions", text, advice)
+                trial.verdict.refuse("instructions", Refusal.PATH_SKIPS(), advice)
 
 
 @dataclass(frozen=True)
@@ -157,8 +148,7 @@ class Meanwhile(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for (first, last), (what, advice) in self.paths.items():
             if not some_path_skips(trial.verdict.instructions, first, last, what):
-                text = "no path through the compiled kernel has one of them under way meanwhile"
-                trial.verdict.refuse("instructions", text, advice)
+                trial.verdict.refuse("instructions", Refusal.NO_MEANWHILE(), advice)
 
 
 def handed_over(before_the_flag: str, after_the_wait: str) -> OnEveryPath:
@@ -188,8 +178,8 @@ class Repeatable(Check):
             with trial.target.engine.block_order(trial.verdict.seed + order):
                 run.run(by_engine=True)
             if run.outputs() != left:
-                text = f"{run.launch.what}: with blocks in another order it leaves other bits"
-                raise Refused("bits", text, REPEATABLE)
+                text = Refusal.OTHER_BITS(launch=run.launch.what)
+                raise Refused("bits", text, Next.REPEATABLE())
 
 
 @dataclass(frozen=True)
@@ -201,8 +191,8 @@ class Blocks(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         blocks = run.block_count
         if blocks < self.least:
-            text = f"{NAMES['blocks']} {blocks:,}, {self.least:,} at least"
-            trial.verdict.refuse("counters", text, FEW_BLOCKS)
+            text = Refusal.AT_LEAST(what=counter("blocks"), value=blocks, least=self.least)
+            trial.verdict.refuse("counters", text, Next.FEW_BLOCKS())
 
 
 @dataclass(frozen=True)
@@ -216,7 +206,7 @@ class Exposed(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         if run.exposed_bytes > self.most:
             count = Count("exposed", run.exposed_bytes, self.ours, self.most)
-            trial.verdict.refuse("counters", str(count), self.advice)
+            trial.verdict.refuse("counters", count.text, self.advice)
 
 
 @dataclass(frozen=True)
@@ -230,8 +220,8 @@ class Pace(Check):
         times = trial.verdict.times
         if times and times.yours.us > self.most * times.ours_us:
             yours, ours = map(in_words, (times.yours.us, times.ours_us))
-            text = f"predicted {yours}, ours {ours}; {self.most} times ours at most"
-            trial.verdict.refuse("clock", text, times.yours.words[1])
+            text = Refusal.LONG(yours=yours, ours=ours, most=self.most)
+            trial.verdict.refuse("clock", text, times.yours.limited)
 
 
 class Waits(Check):
@@ -246,8 +236,8 @@ class Waits(Check):
             with trial.target.engine.time_limit(ALONE_S):
                 run.run(by_engine=True)
         except Refused as refused:
-            if refused.reason.kind == "time":
+            if refused.reason.kind == Kind.TIME:
                 trial.verdict.cases += 1
                 return
-        text = f"{run.launch.what}: a block has gone on although the others had not come yet"
-        raise Refused("time", text, NO_WAY_OUT, case=run.launch.heading)
+        text = Refusal.WENT_ON(launch=run.launch.what)
+        raise Refused("time", text, Next.NO_WAY_OUT(), case=run.launch.heading)

@@ -12,6 +12,7 @@ from softgpu.declarations import Declarations, parameter_types
 from .. import sources
 from ..kernels import CompileError as Failed
 from ..kernels import Kernel, SeveralFound
+from ..words import Next, Refusal
 from .texts import Exercise
 from .verdict import Refused
 
@@ -56,11 +57,9 @@ def look_for_includes(text: str) -> None:
     for what, is_line in _files_named(joined):
         header = HEADER.match(what)
         if is_line or not header or not _is_header(header[1] or header[2]):
-            raise Refused(
-                "include",
-                f"the text names {what.strip()[:60] or 'no header'}",
-                "Include headers by name: CUDA's, C++'s and cuda_src's *.cuh.",
-            )
+            named = what.strip()[:60]
+            text = Refusal.INCLUDES(what=named) if named else Refusal.INCLUDES_NOTHING()
+            raise Refused("include", text, Next.INCLUDE_NAMES())
 
 
 def _files_named(text: str) -> Iterator[tuple[str, bool]]:
@@ -130,9 +129,11 @@ def compiled(exercise: Exercise, text: str) -> Kernel:
         alike = [name for name in several.names if parameter_types(name) == wanted]
         if len(alike) == 1:
             return sources.kernel(text, alike[0])
-        raise Refused("name", str(several), f'Call just one "{exercise.kernel}".') from None
+        only = Next.CALL_ONE(name=exercise.kernel)
+        raise Refused("name", Refusal.BECAUSE(why=several), only) from None
     except LookupError as error:
-        raise Refused("name", str(error), f'Call it "{exercise.kernel}".') from None
+        call = Next.CALL_IT(name=exercise.kernel)
+        raise Refused("name", Refusal.BECAUSE(why=error), call) from None
 
 
 def compile_for_types(exercise: Exercise, text: str, types: tuple[str, ...]) -> None:
@@ -141,12 +142,11 @@ def compile_for_types(exercise: Exercise, text: str, types: tuple[str, ...]) -> 
         try:
             sources.kernel(f"{text}\n", exercise.kernel, T=dtype)
         except TypeError:
-            told = "Say what the numbers are before the kernel: using T = float;"
-            raise Refused("name", "no type T", told) from None
+            raise Refused("name", Refusal.NO_TYPE(), Next.SAY_TYPE()) from None
         except Failed as error:
             where = str(error).splitlines()[0]
-            told = f"The notebook compiles it with T = {dtype}, too: write T(0), and T for float."
-            raise Refused("compiler", f"as T = {dtype}: {where}", told) from None
+            text = Refusal.FOR_TYPE(type=dtype, why=where)
+            raise Refused("compiler", text, Next.WRITE_T(type=dtype)) from None
 
 
 def chosen(exercise: Exercise, text: str) -> dict[str, int]:
@@ -157,9 +157,7 @@ def chosen(exercise: Exercise, text: str) -> dict[str, int]:
     for name in exercise.judge.choices:
         number = _number(name, text or exercise.solution)
         if not 1 <= number <= GREATEST:
-            raise Refused(
-                "name", f"{name} is {number:,}", "Choose a number that a launch can have."
-            )
+            raise Refused("name", Refusal.CHOSEN(name=name, number=number), Next.CHOOSE())
         numbers[name.lower()] = number
     return numbers
 
@@ -173,8 +171,8 @@ def _number(name: str, text: str) -> int:
     try:
         module = SourceModule(asked, no_extern_c=True, include_dirs=[str(sources.ROOT)])
     except CompileError:
-        line = f"constexpr int {name} = 1;"
-        raise Refused("name", f"no choice of {name}", f"Say it before the kernel: {line}") from None
+        say = Next.SAY_CHOICE(name=name)
+        raise Refused("name", Refusal.NO_CHOICE(name=name), say) from None
     number = np.zeros(1, np.int64)
     memcpy_dtoh(number, module.get_global(f"exercise_{name}")[0])
     return int(number[0])

@@ -3,12 +3,15 @@
 import re
 from typing import Any
 
+from .. import sources
 from . import costs
 
-__all__ = ["file_of", "of_kernel", "some_path_skips"]
+__all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips"]
 
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
+OF_COPIES = re.compile(r"\b(?:fence|cp\.async|wgmma|mbarrier)(?:\.\w+)+")  # and of products
+FUNCTION = re.compile(r"__device__[^;{(]*\b(\w+)\((.*?)(?=__device__|\Z)", re.DOTALL)
 
 
 def of_kernel(target: Any) -> str:
@@ -47,6 +50,18 @@ def some_path_skips(instructions: str, first: str, last: str, between: str) -> b
         if not re.match(r"(bra|ret|exit)\b", lines[n]):  # one with a predicate may go on
             ahead.append(n + 1)
     return False
+
+
+def named_by_headers(source: str, advice: str) -> dict[str, str]:
+    """{instruction of copies or products that an advice names: the function that executes it, of
+    the course's headers that a kernel's source includes}"""
+    found: dict[str, str] = {}
+    for text in sources.headers(source):
+        for name, body in FUNCTION.findall(text):
+            for instruction in OF_COPIES.findall(advice):
+                if re.search(rf'"[^"\n]*\b{re.escape(instruction)}\b', body):
+                    found.setdefault(instruction, name)
+    return found
 
 
 def file_of(instructions: str, place: int) -> str:

@@ -8,9 +8,12 @@ from math import gcd, prod
 
 import numpy as np
 
+from softgpu.loader import Engine
+from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
+from ..words import Kind, Next, Refusal, Shown
 from . import costs, handed, instructions, real, seen
 from .launches import Far, drawn
 from .progress import seed_of
@@ -23,34 +26,16 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
-SMALLEST = "the smallest launch that fails like this"
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
-NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
+NOWHERE = {r"\bnanosleep\b": Next.NO_SLEEP}
 SINGULAR = re.compile(r"(?<![\d,.])1 (?!times\b)([a-z]+?)(ie)?s\b")
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 OF_C = {  # what the compiler says of mistakes that a newcomer from Python makes, and what to do
-    r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': (
-        "The name of an array is an address: name one element, x[i], or *out for the only one."
-    ),
-    r'operand of "\*" must be a pointer': "C has no **: multiply.",
-    r'no instance of overloaded function "atomic': (
-        "An atomic takes an address first: out + k, or &out[k]."
-    ),
-    r'expected a ";"': "A ; is missing, often at the end of the line before.",
+    r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': Next.ONE_ELEMENT,
+    r'operand of "\*" must be a pointer': Next.NO_POWERS,
+    r'no instance of overloaded function "atomic': Next.ATOMIC_ADDRESS,
+    r'expected a ";"': Next.SEMICOLON,
 }
-ANY_GRID = "Only this grid fails: ask gridDim and blockDim for the numbers of blocks and threads."
-WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
-PLAIN = (
-    "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each other."
-)
-LARGER = (
-    "All smaller launches are right. What ends before this size: a loop, an array, or what a type"
-    " holds, such as 32,767 or the digits of a half?"
-)
-WHOLE = (
-    "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type have"
-    " every whole number up to n?"
-)
 
 
 def judge(exercise, kernel, seed=None):
@@ -77,10 +62,10 @@ def trial(exercise, kernel, seed=None):
         _look_through(exercise.judge, verdict.instructions)
         if find := exercise.judge.seen:
             verdict.find_picture = partial(seen.picture, find, kernel, target)
-        with target.engine.time_limit(LIMIT_S):
+        with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
-        verdict.refuse("compiler", str(error), _advice_on(str(error), verdict.text))
+        verdict.refuse("compiler", Refusal.BECAUSE(why=error), _advice_on(str(error), verdict.text))
     except Refused as refused:
         verdict.reasons.append(refused.reason)
     except KeyboardInterrupt:
@@ -95,7 +80,7 @@ def watch(exercise, kernel, seed=None):
     try:
         kernel = _compiled(exercise, kernel, verdict.text)
         target = target_of(kernel)
-        with target.engine.time_limit(LIMIT_S):
+        with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             heading, found = _Trial(exercise, kernel, target, verdict).first_findings()
     except Refused as refused:
         raise ValueError(f"{refused.reason.text}. {refused.reason.advice}") from None
@@ -121,8 +106,9 @@ def _text(kernel):
 def _compiled(exercise, kernel, text):
     if isinstance(kernel, NoKernel):
         kind = "name" if kernel.is_compiled else "compiler"
-        advice = f'Call the kernel "{exercise.kernel}"' if kernel.is_compiled else "Fix it"
-        raise Refused(kind, kernel.why, f"{advice}, run its cell again, and then this one.")
+        call = Next.CALL_AND_RUN(name=exercise.kernel)
+        advice = call if kernel.is_compiled else Next.FIX_AND_RUN()
+        raise Refused(kind, Refusal.BECAUSE(why=kernel.why), advice)
     if isinstance(kernel, Function):
         if getattr(kernel, "source", None):
             handed.look_for_includes(kernel.source)
@@ -134,27 +120,28 @@ def _compiled(exercise, kernel, text):
             warnings.simplefilter("ignore", CompilerWarning)  # the verdict says what it says
             return handed.compiled(exercise, text)
     except Error as error:
-        words = re.sub(r"^\w+ failed: [^:]*: ", "", str(error))
-        is_large = "shared memory" in words
-        advice = "Use less of it." if is_large else "Use what the course has shown so far."
-        raise Refused("module", words, advice) from None
+        engine = Engine.in_use()  # none where a real GPU's driver refuses it
+        why = Refusal.BECAUSE(why=engine.error_detail() if engine else error)
+        is_large = engine and isinstance(engine.last_error, TooLarge)
+        advice = Next.LESS_OF_IT() if is_large else Next.SHOWN_SO_FAR()
+        raise Refused("module", why, advice) from None
 
 
 def _advice_on(error, text):
     """What to do about a mistake that the compiler found."""
     if PYTHON.search(text):
-        return "This is not CUDA alone: give the kernel's text, without %%kernel and Python."
+        return Next.CUDA_ALONE()
     if "too much shared data" in error:
-        return "Use less shared memory."
+        return Next.LESS_SHARED()
     if "iostream" in text or re.search(r"\bcout\b", text):
-        return "A kernel has no std::cout: printf(...) prints from a kernel."
+        return Next.USE_PRINTF()
     if unknown := re.search(r'identifier "(\w+)" is undefined', error):
         if re.search(rf"^\s*(for *\()?{unknown[1]} = ", text, re.MULTILINE):
-            return f"C wants a type where a name appears first: int {unknown[1]} = ..."
+            return Next.TYPE_FIRST(name=unknown[1])
     for pattern, advice in OF_C.items():
         if re.search(pattern, error):
-            return advice
-    return "Fix the first mistake and judge again."
+            return advice()
+    return Next.FIX_FIRST()
 
 
 def _look_through(judge, ptx):
@@ -162,11 +149,11 @@ def _look_through(judge, ptx):
     for pattern, advice in NOWHERE.items():
         for word in re.finditer(pattern, ptx):
             if not OF_CUDA.search(instructions.file_of(ptx, word.start())):
-                raise Refused("instructions", f"the compiled kernel has {word[0]}", advice)
+                raise Refused("instructions", Refusal.COMPILED_HAS(what=word[0]), advice())
     for pattern, advice in judge.without.items():
         if found := re.search(pattern, ptx, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
-            raise Refused("instructions", f"the compiled kernel has {what}", advice)
+            raise Refused("instructions", Refusal.COMPILED_HAS(what=what), advice)
 
 
 class _Trial:
@@ -233,7 +220,7 @@ class _Trial:
             last = len(sizes) - 1
             other = self._launch(sizes[last], self.verdict.seed, last, block=spare)
             if reason := _refusal(other):
-                raise Refused(reason.kind, reason.text, ANY_GRID, case=reason.case)
+                raise Refused(reason.kind, reason.text, Next.ANY_GRID(), case=reason.case)
         several = next((run for run in runs if run.block_count > 1), runs[-1])
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
@@ -246,7 +233,7 @@ class _Trial:
                 self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
             except Refused as refused:
                 if not refused.is_rounding:
-                    refused.reason = replace(refused.reason, advice=LARGER)
+                    refused.reason = replace(refused.reason, advice=Next.LARGER())
                 raise
             self.verdict.cases += 1
 
@@ -272,7 +259,8 @@ class _Trial:
             self._run_far(launch, rng)
         except Refused as refused:
             is_wide = any(a.count > 1 << 31 for a in launch.arrays if isinstance(a, Far))
-            reason = replace(refused.reason, advice=WIDE if is_wide else WHOLE, first="", short="")
+            advice = Next.WIDE if is_wide else Next.WHOLE
+            reason = replace(refused.reason, advice=advice(), first="", short="")
             refused.reason = reason
             raise
         self.verdict.cases += 1
@@ -316,10 +304,11 @@ class _Trial:
         """Whether the clock predicts as much; without NVIDIA's tools it predicts nothing."""
         times, why = self.verdict.times, report.prediction.why
         if times and times.speeds.yours < self.rate.least:
-            text = f"{times.speeds}; {self.rate.least} at least; {times.room}"
-            self.verdict.refuse("clock", text, real.advice(report) or times.yours.words[1])
+            speeds = times.speeds.text
+            text = Refusal.SLOW(speeds=speeds, least=self.rate.least, room=times.room)
+            self.verdict.refuse("clock", text, real.advice(report) or times.yours.limited)
         elif why and not counted(self.exercise).prediction.why:
-            self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
+            self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
@@ -378,13 +367,14 @@ def _refusal(run):
 def _smallest(reason, run, untried):
     """Refused for the reason of a launch, or of the simplest among the untried that fails so."""
     simpler = [other for other in untried if _by_size(other) < _by_size(run)]
-    if reason.kind != "time":  # which would take long for each
+    if reason.kind != Kind.TIME:  # which would take long for each
         for other in sorted(simpler, key=_by_size):
             found = _refusal(other)
             if found and _cause(found) == _cause(reason):
                 reason, run = found, other
                 break
-        reason = replace(reason, case=f"{SMALLEST}: {reason.case or run.launch.heading}")
+        case = Shown.SMALLEST(launch=reason.case or run.launch.heading)
+        reason = replace(reason, case=case)
     refused = Refused(reason.kind, reason.text, reason.advice)
     refused.reason = reason
     return refused
@@ -392,7 +382,7 @@ def _smallest(reason, run, untried):
 
 def _cause(reason):
     """What two launches that are refused for one fault have in common."""
-    return reason.kind, reason.text.rpartition(": ")[2] if reason.kind == "sanitizer" else ""
+    return reason.kind, reason.text.blanks.get("finding")
 
 
 def _watched(judge, run):

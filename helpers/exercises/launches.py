@@ -7,6 +7,8 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from ..words import Shown
+
 __all__ = [
     "Boxes",
     "Far",
@@ -126,9 +128,10 @@ class Launch:
             " x ".join(map(str, s)) if isinstance(s, tuple) else f"{s}"
             for s in (self.grid, self.block)
         )
-        return f"{self.what}: grid {grid}, block {block}" + (
-            f", {self.shared} bytes of shared memory" if self.shared else ""
-        )
+        blanks = {"launch": self.what, "grid": grid, "block": block}
+        if self.shared:
+            return Shown.HEADING_SHARED(**blanks, shared=self.shared)
+        return Shown.HEADING(**blanks)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from zlib import crc32
 
 from ..numbering import number_of
 from ..sources import Listing
+from ..words import Shown
 from . import texts
 from .verdict import Verdict
 
@@ -125,9 +126,11 @@ class Map:
 
     @property
     def score(self) -> str:
-        says = f"{self.done} of {self.total} exercises done"
+        exercises = {"done": self.done, "total": self.total}
+        if not self.predictions:
+            return Shown.EXERCISES(**exercises)
         right, made = sum(self.predictions), len(self.predictions)
-        return says + (f", {right} of {made} predictions right at once" if made else "")
+        return Shown.EXERCISES_AND_PREDICTIONS(**exercises, right=right, made=made)
 
     @property
     def heading(self) -> str:

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from softgpu.phrases import Said, joined
 from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
 from softgpu.xray.report import Report
 
 from ..bench import peer_rows
+from ..words import Next, Shown
 from .launches import Rate
 
 __all__ = ["ELEMENTS", "Times", "advice", "enlarged", "times"]
@@ -33,10 +35,10 @@ class Speeds:
     ours: float
     others: dict[str, float]
 
-    def __str__(self) -> str:
-        others = (f"{name} {tflops:.1f}" for name, tflops in self.others.items())
-        told = f"yours {self.yours:.1f}, ours {self.ours:.1f} TFLOP/s, predicted"
-        return f"{told}; {', '.join(others)}, on a real H200"
+    @property
+    def text(self) -> Said:
+        others = ", ".join(f"{name} {tflops:.1f}" for name, tflops in self.others.items())
+        return Shown.SPEEDS(yours=self.yours, ours=self.ours, others=others)
 
 
 def speeds(rate: Rate, more: float, *us: float) -> Speeds:
@@ -55,16 +57,16 @@ class Times:
     ours_us: float
     memory_us: float
     speeds: Speeds | None = None  # of what is judged by them
-    room: str = ""  # what a multiprocessor has room for
+    room: Said | str = ""  # what a multiprocessor has room for
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> Said:
         if self.speeds:
-            return f"{self.yours}\nat {self.size}: {self.speeds}\n{self.room}"
+            at = Shown.SPEEDS_AT(size=self.size, speeds=self.speeds.text)
+            return joined(self.yours.text, at, self.room, between="\n")
         us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
-        return (
-            f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, "
-            f"at the speed of memory {us[2]}, all predicted"
-        )
+        at = Shown.AT_SIZE(size=self.size, yours=us[0], ours=us[1], memory=us[2])
+        return joined(self.yours.text, at, between="\n")
 
 
 def _recorded(case: str) -> float:
@@ -93,23 +95,20 @@ def times(
     return Times(what, mine, best.us, least, fast, room(yours))
 
 
-def room(report: Report) -> str:
+def room(report: Report) -> Said:
     """How many blocks of a launch a multiprocessor holds at once, in words."""
     blocks = report.occupancy.blocks
-    what = f"{blocks} block{'s' * (blocks != 1)} of {prod(report.block)} threads"
-    return f"{report.registers} registers, {what} on a multiprocessor"
+    blanks = {"registers": report.registers, "threads": prod(report.block)}
+    return Shown.ROOM_FOR_ONE(**blanks) if blocks == 1 else Shown.ROOM(**blanks, blocks=blocks)
 
 
-def advice(report: Report) -> str | None:
+def advice(report: Report) -> Said | None:
     """How a second block would fit, where only the registers leave room for one; or None."""
     threads, resident = prod(report.block), report.occupancy
     most = report.chip.registers // (2 * threads) // REGISTER_STEP * REGISTER_STEP
     if resident.blocks != 1 or resident.limit != "registers" or most < FEW_REGISTERS:
         return None
-    return (
-        f"A multiprocessor has room for one block, which waits at each barrier with nothing beside"
-        f" it. Two fit with {most} registers: __launch_bounds__({threads}, 2) asks the compiler."
-    )
+    return Next.SECOND_BLOCK(most=most, threads=threads)
 
 
 def _more(n: int | None, touched: int) -> tuple[int, str]:

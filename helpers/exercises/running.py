@@ -2,15 +2,21 @@
 
 import re
 from contextlib import nullcontext
+from functools import cached_property
 from math import prod
 from pathlib import Path
 
 import numpy as np
 
-from softgpu.telling import FILL_IT, GUARD_IT, MORE_SHARED, WRITE_IT
+from softgpu.faults import FaultKind
+from softgpu.phrases import joined
+from softgpu.words import Advice, FindingKind, Place
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
+from softgpu.xray.parameters import ArgumentError
 
 from .. import checks, sources, tensormap, xray
+from ..words import Next, Refusal, Shown
+from . import instructions
 from .judges import Judge
 from .launches import Boxes, Far, In, Launch, Out
 from .verdict import Refused, Unwritten
@@ -20,61 +26,19 @@ from pycuda.gpuarray import GPUArray  # isort: skip
 
 __all__ = ["Run"]
 
-ONLY_READ = "Inputs are only to be read."
-ENDLESS = "Does each loop come to an end, and do only those threads run it that must?"
-ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}")  # longer than the mask of 32 lanes
-OUTSIDE = re.compile(
-    rf"at {ADDRESS.pattern}, (far from every allocation"
-    r"|\d+ bytes into a \d+-byte allocation that has been freed"
-    rf"|\d+ bytes (past the end of|before) the \d+-byte [\w ]+ at {ADDRESS.pattern})"
-)
 WIDE, NEAR = 1 << 31, 1 << 20  # elements that no int counts, and what lies beside a piece
 CLOSE = 8  # times what the method that is asked for may be off
-ROUNDED = "Nearly as exact as it must be: in which type, and in which order, do you add up?"
-ROUNDED_FAR = (
-    "That is more than this method rounds: are its steps those that are asked for, each in a type"
-    " that holds its numbers? What is left of two that nearly cancel has few digits."
-)
-LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
-NO_ELEMENTS = "There are no elements here: what must the result be then?"
 FEW_NUMBERS = 8  # at least: fewer may be whole by chance
 FEW = 16  # elements of each array: small enough to be worked out on paper
 WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
-NOT_WRITTEN = "No block has written these elements."
-UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
-COMPUTED = (
-    "Your kernel computed NaN: 0 / 0, ∞ − ∞, 0 · ∞, the root of a negative number, or from a NaN."
-)
-HAS_IT_WORK = (
-    "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong:"
-    " work that out by hand for this thread."
-)
-HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading it."
-NOTHING_TO_DO = " Or has this thread nothing to do here?"
-LEFT_OUT = "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
-NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
-NO_INPUT_NOR_PADDING = NO_INPUT.replace("inputs", "inputs, or the padding")
-NEARLY = (
-    "Nearly right. Either an element is left out, or digits are lost: is a large number subtracted"
-    " from one that is nearly the same?"
-)
-FIRST_READ = (
-    "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
-    " atomicAdd(…, 0)."
-)
-WHOLE_NUMBERS = "Your results are whole numbers: which of your variables holds no fractions?"
-HALVES = "Your results have no more digits than a half has: which of your variables is one?"
-AS_OFTEN = (
-    "What is added is {times} times what it should be: how many threads add, and how many should?"
-)
-BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
-NOT_BY_HAND = (
-    "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
-)
 BY_HAND_AT_MOST = 32  # elements
+EXERCISES_SAY = {  # what judges say in place of the sanitizer's advice
+    Advice.GUARD_IT: (Next.HAS_IT_WORK,),
+    Advice.MORE_SHARED: (),
+    Advice.FILL_IT: (Next.HOLDS_GARBAGE,),
+    Advice.WRITE_IT: (Advice.WRITE_IT, Next.NOTHING_TO_DO),
+}
 RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
-FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
-BOUNDS = "Which threads have no element? Let them do nothing."
 
 
 SHARED_UNASKED = 48 << 10  # bytes that a launch may have without more ado
@@ -154,7 +118,7 @@ class Run:
         how = {"uninitialised": poisoned, "debug": debug, "after": self._fetch}
         found = self._launched(xray.sanitize, self.kernel, *self.passed, **self.options, **how)
         if debug:  # which copies what it throws away: values of a shuffle, sums of a wgmma
-            copied = "inactive shuffle", "unfinished wgmma"
+            copied = FindingKind.INACTIVE_SHUFFLE, FindingKind.UNFINISHED_PRODUCT
             found[:] = [f for f in found if f.kind not in copied and not _is_copy_of_nothing(f)]
         return found
 
@@ -195,32 +159,41 @@ class Run:
             guarded.reset()
         try:
             return launch(*arguments, **options)
-        except TypeError as error:
-            advice = "Keep the parameters of the stub: the judge passes what it declares."
-            told = re.sub(r": (pass|send) .*", "", str(error))  # which is advice to who launches
-            raise Refused("parameters", told, advice) from None
+        except ArgumentError as error:
+            why = Refusal.BECAUSE(why=error.problem)
+            raise Refused("parameters", why, Next.KEEP_PARAMETERS()) from None
         except Error as error:
-            words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
-            text = f"{self.launch.what}: {_steady(words.splitlines()[0])}"
-            if "ran longer than" in text:
-                raise Refused("time", text, self._own_advice("time", ENDLESS)) from None
-            raise Refused("launch", text, "Look at the line that it names.") from None
+            what, fault = self.launch.what, self.target.engine.last_fault()
+            if fault.kind == FaultKind.TIME_LIMIT:
+                raise self._endless(fault) from None
+            text = Refusal.FAILED(launch=what, why=self._why(fault, error))
+            raise Refused("launch", text, Next.SEE_LINE()) from None
+
+    def _why(self, fault, error):
+        """Why a launch has failed: in the software GPU's words if it was its, else in CUDA's."""
+        if fault.kind != FaultKind.NO_FAULT:
+            return str(fault)
+        ours = isinstance(self.target, OwnTarget) and self.target.engine.error_detail()
+        return ours or str(error).splitlines()[0]
+
+    def _endless(self, fault, case=""):
+        text = Refusal.ENDLESS(launch=self.launch.what, seconds=fault.limit_s)
+        return Refused("time", text, self._own_advice("time", Next.ENDLESS()), case=case)
 
     def _refuse(self, found):
         """A fault ends a launch, so it comes before what else was seen."""
-        first = next((f for f in found if f.kind == "fault"), found[0])
-        told = str(first).removesuffix(f"\n    {first.advice}")  # which comes last, after "Next:"
-        case = f"{self.launch.heading}\n{_steady(told)}"
-        if first.kind == "fault" and "ran longer than" in first.message:
-            text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
-            raise Refused("time", text, self._own_advice("time", ENDLESS), case=case)
-        text = f"{self.launch.what}: {first.kind}"
-        advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
-        advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
-        advice = self._own_advice(first.kind, advice)
-        if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
-            advice = f"{advice} {FIRST_READ}"
-        raise Refused("sanitizer", text, advice, case=case)
+        first = next((f for f in found if f.fault), found[0])
+        case = joined(self.launch.heading, first.text, between="\n")
+        if first.fault and first.fault.kind == FaultKind.TIME_LIMIT:
+            raise self._endless(first.fault, case)
+        text = Refusal.FOUND(launch=self.launch.what, finding=first.kind)
+        advice = self._own_advice(first.kind, joined(*_said_by_judges(first.advice)))
+        is_race = first.kind == FindingKind.RACE
+        if is_race and re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")):
+            advice = joined(advice, Next.FIRST_READ())
+        named = instructions.named_by_headers(getattr(self.kernel, "source", ""), advice)
+        here = (Next.NAMED_HERE(function=named[each], instruction=each) for each in named)
+        raise Refused("sanitizer", text, joined(advice, *here), case=case)
 
     def _own_advice(self, kind, advice):
         """The judge's words in place of these, if it has some."""
@@ -240,11 +213,13 @@ class Run:
             try:
                 left = guarded.left(self.left[n])
             except AssertionError as error:
-                raise Refused("bounds", f"{self.launch.what}: {name}: {error}", BOUNDS) from None
+                text = Refusal.OUTSIDE(launch=self.launch.what, name=name, why=error)
+                raise Refused("bounds", text, Next.BOUNDS()) from None
             if isinstance(argument, Out):
                 _check(left, argument, name, self.launch, self.judge)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
-                raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
+                text = Refusal.CHANGED(launch=self.launch.what, name=name)
+                raise Refused("inputs", text, Next.ONLY_READ())
         unwritten = [found for n in self.far for found in self._compare_far(n)]
         if unwritten:
             raise Unwritten(*unwritten[0])
@@ -264,7 +239,7 @@ class Run:
                 wrong = _Wrong(left, out).is_wrong
                 if (left[wrong] != before[: left.size][wrong]).any():
                     raise
-                yield refused.reason.kind, refused.reason.text, NOT_WRITTEN
+                yield refused.reason.kind, refused.reason.text, Next.NOT_WRITTEN()
 
     @property
     def has_strayed(self):
@@ -295,8 +270,8 @@ class Run:
             for touched in report.arrays[report.arrays["written"] > 0]:
                 is_input = isinstance(self.launch.arrays[n], In)
                 if is_input and touched["begin"] <= place < touched["end"]:
-                    text = f"{self.launch.what}: {self.names[n]} is written to"
-                    raise Refused("inputs", text, ONLY_READ)
+                    text = Refusal.WRITTEN_TO(launch=self.launch.what, name=self.names[n])
+                    raise Refused("inputs", text, Next.ONLY_READ())
 
     def _look_for_reads(self, report):
         """Whether block 0 reads what is for others, as the judge's may_read says."""
@@ -311,7 +286,8 @@ class Run:
                 lanes = [lane for lane in range(32) if int(sample["mask"]) >> lane & 1]
                 for at in ((int(sample["lanes"][lane]) - begin) // size for lane in lanes):
                     if 0 <= at < count and not any(at in part for part in parts):
-                        text = f"{self.launch.what}: block 0 reads {self.names[n]}[{at:,}]"
+                        what = {"launch": self.launch.what, "name": self.names[n]}
+                        text = Refusal.READS(**what, at=at)
                         raise Refused("reads", text, advice)
 
 
@@ -338,9 +314,11 @@ def _spread(far, target):
     return sparse
 
 
-def _steady(words):
-    """The same without addresses and the neighbours in memory, which are others in every run."""
-    return ADDRESS.sub("an address", OUTSIDE.sub("outside of all arrays", words))
+def _said_by_judges(advice):
+    """The sanitizer's advice, part by part, as a judge gives it."""
+    for part in advice.parts or (advice,):
+        own = EXERCISES_SAY.get(part.phrase)
+        yield from (part,) if own is None else (phrase() for phrase in own)
 
 
 def _maps(boxes, made, spread):
@@ -364,10 +342,11 @@ def _names(kernel, count):
 def _is_copy_of_nothing(finding):
     """Whether a struct's padding is passed on, as code without optimisation does: a byte, where a
     struct has no members, and whatever the compiler's own headers copy."""
-    if finding.kind != "uninitialised read" or "local memory" not in finding.place:
+    place = finding.place
+    if finding.kind != FindingKind.UNINITIALISED or not (place and place.has(Place.LOCAL)):
         return False
     own = Path(finding.file).suffix in ("", ".cu") or any(sources.ROOT.rglob(finding.file))
-    return "reads 1 byte" in finding.message or not own
+    return finding.message.has(Place.ONE_BYTE) or not own
 
 
 # --- wrong values, in words -----------------------------------------------------------------------
@@ -378,22 +357,16 @@ def _check(left, out, name, launch, judge=NO_WORDS, start=0):
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
-    except AssertionError as error:
+    except checks.Differs as differs:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch, judge, start)}"
+        case = joined(launch.heading, wrong.around(launch, judge, start), between="\n")
         first = wrong.first(launch, judge.inputs)
-        text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
-        text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
-        text = wrong.counted(f"{launch.what}: {text}".replace("NAME", name))
-        short = f"{launch.what}: {wrong.counted_of(name)}" if first else ""
+        text = wrong.text(launch, name, differs, start)
+        short = wrong.short(launch, name) if first else ""
         advice = wrong.advice(launch, judge)
         raise Refused("values", text, advice, case=case, first=first, short=short) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
-
-
-FIRST = re.compile(r"(?<=\w)\[(\d+)\]")  # the number of a wrong element
-OF_ALL = re.compile(r"; [\d,]+ of (?=[\d,]+ elements are wrong)")
 
 
 def _check_bits(left, expected, name, launch):
@@ -404,9 +377,9 @@ def _check_bits(left, expected, name, launch):
         wrong &= ~(np.isnan(left) & np.isnan(expected))
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
-        text = f"{name}{list(at)}: got {left[at]!s}, expected {expected[at]!s}"
-        advice = "Every bit counts here: -0 is not 0."
-        raise Refused("values", f"{launch.what}: {text}", advice, case=launch.heading)
+        values = {"got": str(left[at]), "expected": str(expected[at])}
+        text = Refusal.ELEMENT(launch=launch.what, element=f"{name}{list(at)}", **values)
+        raise Refused("values", text, Next.EVERY_BIT(), case=launch.heading)
 
 
 def _aligned(rows):
@@ -453,37 +426,66 @@ class _Wrong:
         poison = np.full_like(self.got, checks.POISON).view(whole)
         return int((self.is_wrong | (self.got.view(whole) == poison)).sum())
 
-    def counted(self, text):
-        """A text with this number of wrong elements in place of another."""
-        return OF_ALL.sub(f"; {self.count:,} of ", text)
+    def text(self, launch, name, differs, start):
+        """What is wrong, of which the first wrong element is differs.place."""
+        if rounding := self.rounding(launch, name):
+            return rounding
+        place = list(differs.place)
+        if start:
+            place = [f"{start + place[0]:,}"]
+        element = f"{name}[{', '.join(map(str, place))}]" if place else name
+        values = {"launch": launch.what, "element": element}
+        values |= {"got": str(differs.got), "expected": str(differs.expected)}
+        if differs.within is not None:
+            values["within"] = differs.within
+        if differs.size > 1:
+            values |= {"count": self.count, "size": differs.size}
+        return {
+            (False, False): Refusal.ELEMENT,
+            (True, False): Refusal.ELEMENT_WITHIN,
+            (False, True): Refusal.ELEMENTS,
+            (True, True): Refusal.ELEMENTS_WITHIN,
+        }["within" in values, "count" in values](**values)
 
-    def counted_of(self, name):
-        """What is wrong of an output, in short."""
-        if self.got.size == 1 or self.is_rounding:
-            return f"{self.is_rounding or f'{name} is wrong'}".replace("NAME", name)
-        return f"{self.count:,} of {self.got.size:,} elements of {name} are wrong"
+    def short(self, launch, name):
+        """The same in short, beside the first wrong element."""
+        if rounding := self.rounding(launch, name):
+            return rounding
+        what = {"launch": launch.what, "name": name}
+        if self.got.size == 1:
+            return Refusal.ONE(**what)
+        return Refusal.SEVERAL(**what, count=self.count, size=self.got.size)
 
-    @property
-    def is_rounding(self):
-        """In words, if all that is wrong is off by little: NAME stands for the output's; or ""."""
-        if self.dtype.kind != "f":
+    def rounding(self, launch, name):
+        """In words, if all that is wrong is off by little, or ""."""
+        if not self.is_rounding:
             return ""
-        size = np.abs(self.expected[self.is_wrong].astype(np.longdouble))
-        off, allowed = self.off[self.is_wrong], self.tolerance[self.is_wrong]
-        near = max(self.ROUNDING, 4 * np.finfo(self.dtype).eps) * size
-        if not (np.isfinite(off) & (off <= near)).all():
-            return ""
+        size, off, allowed = self._sizes()
         worst = int(np.argmax(off / np.maximum(allowed, np.finfo(float).tiny)))
         unit = np.spacing(size[worst].astype(self.dtype)).astype(float)
         units, most = (f"{float(n) / unit:,.3g}" for n in (off[worst], allowed[worst]))
         place = np.unravel_index(self.places[worst], np.shape(self.out.expected))
-        where = [int(n) for n in place] or ""
-        return f"NAME{where}: off by rounding: {units} units in the last place, {most} allowed"
+        element = f"{name}{[int(n) for n in place] or ''}"
+        return Refusal.ROUNDING(launch=launch.what, element=element, units=units, most=most)
+
+    @cached_property
+    def is_rounding(self):
+        """Whether all that is wrong is off by little."""
+        if self.dtype.kind != "f":
+            return False
+        size, off, _ = self._sizes()
+        near = max(self.ROUNDING, 4 * np.finfo(self.dtype).eps) * size
+        return bool((np.isfinite(off) & (off <= near)).all())
+
+    def _sizes(self):
+        """Of the wrong elements: how large they should be, how far off they are, and may be."""
+        size = np.abs(self.expected[self.is_wrong].astype(np.longdouble))
+        return size, self.off[self.is_wrong], self.tolerance[self.is_wrong]
 
     def _on_rounding(self):
         """Whether so much is still the rounding of a method as good as is asked for."""
-        off, allowed = self.off[self.is_wrong], self.tolerance[self.is_wrong]
-        return ROUNDED if (off <= CLOSE * allowed).all() else ROUNDED_FAR
+        _, off, allowed = self._sizes()
+        return Next.ROUNDED() if (off <= CLOSE * allowed).all() else Next.ROUNDED_FAR()
 
     def first(self, launch, inputs):
         """The first wrong element, and what it is made from, if the judge says that."""
@@ -492,9 +494,11 @@ class _Wrong:
         place = int(self.places[0])
         where = self._named(place)
         values = [self._shown(value) for value in (inputs(launch, place) if inputs else ())]
-        source = f"from {' and '.join(values)}, " if values else ""
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
-        return f"element {where}: {source}got {got}, expected {expected}"
+        what = {"place": where, "got": got, "expected": expected}
+        if values:
+            return Shown.FIRST_FROM(**what, inputs=" and ".join(values))
+        return Shown.FIRST(**what)
 
     def around(self, launch, judge, start=0):
         """The neighbours of the first wrong element: what was there before if that counts, got and
@@ -547,34 +551,36 @@ class _Wrong:
         wrong = self.got[self.is_wrong]
         if self.dtype.kind == "f" and np.isnan(wrong).all():
             was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
-            return UNTOUCHED if self.out.initial is None and was_there else COMPUTED
+            is_untouched = self.out.initial is None and was_there
+            return Next.UNTOUCHED() if is_untouched else Next.COMPUTED()
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
         first = int(self.places[0])
         if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
-            return NO_ELEMENTS
+            return Next.NO_ELEMENTS()
         if np.isnan(self.expected[first]):
-            return LOST
+            return Next.NAN_LOST()
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
         if words := self._on_narrow_type():
             return words
         if self.dtype.kind == "f" and self._is_near(0.01):
-            return NEARLY
+            return Next.NEARLY()
         if times := self._how_often():
-            return AS_OFTEN.format(times=times)
+            return Next.AS_OFTEN(times=times)
         if self.got.size == 1:
             elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
-            return BY_HAND if max(elements, default=0) <= BY_HAND_AT_MOST else NOT_BY_HAND
+            is_small = max(elements, default=0) <= BY_HAND_AT_MOST
+            return Next.BY_HAND() if is_small else Next.NOT_BY_HAND()
         if self.is_wrong.all():
-            return "No element is right: try one by hand, on paper, with the smallest size."
+            return Next.NONE_RIGHT()
         if first == 1 and self.is_wrong[1:].all():
-            return "Only element 0 is right: do the others begin where their own data begin?"
+            return Next.ONLY_FIRST()
         if first > 0 and self.is_wrong[first:].all():
-            return f"All is right up to element {first} and wrong from there on: what ends there?"
+            return Next.RIGHT_UP_TO(first=first)
         if 1 - self.is_wrong.mean() < RIGHT_SHARE:
-            return FOLLOW_ONE
-        return "Some elements are right: what do the wrong ones have in common?"
+            return Next.FOLLOW_ONE()
+        return Next.SOME_RIGHT()
 
     def _explained(self, launch, judge):
         """The judge's words on what it knows to be a usual fault, or None."""
@@ -595,12 +601,12 @@ class _Wrong:
         if self.dtype.kind != "f" or wrong.size < FEW_NUMBERS or not np.isfinite(wrong).all():
             return ""
         with np.errstate(over="ignore"):
-            types = [(WHOLE_NUMBERS, np.rint(wrong), np.rint(right))]
+            types = [(Next.WHOLE_NUMBERS, np.rint(wrong), np.rint(right))]
             if self.dtype.itemsize > 2:
-                types.append((HALVES, wrong.astype(np.float16), right.astype(np.float16)))
+                types.append((Next.HALVES, wrong.astype(np.float16), right.astype(np.float16)))
         for words, held, of_right in types:
             if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
-                return words
+                return words()
         return ""
 
     def _is_near(self, share):
@@ -620,7 +626,7 @@ class _Wrong:
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
         if got == 0 and np.isfinite(expected):
-            return LEFT_OUT.format(expected=self._shown(expected))
+            return Next.LEFT_OUT(expected=self._shown(expected))
         is_padding = expected == judge.padding
-        text = NO_INPUT_NOR_PADDING if is_padding else NO_INPUT
-        return text.format(got=self._shown(got), expected=self._shown(expected))
+        text = Next.NO_INPUT_NOR_PADDING if is_padding else Next.NO_INPUT
+        return text(got=self._shown(got), expected=self._shown(expected))

@@ -5,58 +5,35 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 
+from softgpu.phrases import Said, joined
 from softgpu.xray.report import Report
 
 from .. import badges
 from ..language import told
+from ..words import Kind, Next, Refusal, Shown, counter
 
 __all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 
-NAMES = {
-    "instructions": "instructions of warps",
-    "ld.sectors": "sectors loaded",
-    "ld.requests": "requests to load",
-    "st.sectors": "sectors stored",
-    "st.requests": "requests to store",
-    "red.sectors": "sectors of atomics",
-    "red.requests": "atomics of warps",
-    "atom.sectors": "sectors of atomics that return a value",
-    "atom.requests": "atomics of warps that return a value",
-    "atomics": "atomics of warps, both kinds",
-    "atomics.sectors": "sectors of atomics, both kinds",
-    "ld.bytes": "bytes a thread loads at a time",
-    "st.bytes": "bytes a thread stores at a time",
-    "shuffles": "shuffles of warps",
-    "votes": "votes of warps",
-    "lds.wavefronts": "wavefronts from shared memory",
-    "sts.wavefronts": "wavefronts to shared memory",
-    "lds.conflicts": "bank conflicts of loads",
-    "sts.conflicts": "bank conflicts of stores",
-    "atoms.requests": "atomics on shared memory",
-    "atoms.wavefronts": "wavefronts of atomics on shared memory",
-    "shared": "bytes of shared memory of a block",
-    "barriers": "barriers of warps",
-    "ldl.sectors": "sectors loaded of local memory",
-    "stl.sectors": "sectors stored to local memory",
-    "blocks": "blocks",
-    "hmma": "products by tensor cores",
-    "exposed": "bytes of boxes that come while no other is read",
+ASTRAY = {
+    Kind.COMPILER,
+    Kind.NAME,
+    Kind.PARAMETERS,
+    Kind.SANITIZER,
+    Kind.TIME,
+    Kind.LAUNCH,
+    Kind.BOUNDS,
+    Kind.INPUTS,
 }
-_BANKS = "xray.draw_banks draws which lanes want the same bank."
-ASTRAY = "compiler", "name", "parameters", "sanitizer", "time", "launch", "bounds", "inputs"
-_ATOMICS = "Let a thread, or a block, put more together before its atomic."
-_LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
-_LINES = "xray.profile shows the instructions line by line."
 ADVICE = {
-    "lds": _BANKS,
-    "sts": _BANKS,
-    "red": _ATOMICS,
-    "atom": _ATOMICS,
-    "atomics": _ATOMICS,
-    "atoms": _ATOMICS,
-    "ldl": _LOCAL,
-    "stl": _LOCAL,
-    "barriers": "Which of the barriers has nothing to protect?",
+    "lds": Next.BANKS,
+    "sts": Next.BANKS,
+    "red": Next.ATOMICS,
+    "atom": Next.ATOMICS,
+    "atomics": Next.ATOMICS,
+    "atoms": Next.ATOMICS,
+    "ldl": Next.LOCAL,
+    "stl": Next.LOCAL,
+    "barriers": Next.BARRIERS,
 }
 
 
@@ -72,20 +49,23 @@ class Count:
 
     @property
     def name(self):
-        return NAMES[self.key]
+        return counter(self.key)
 
     @property
     def advice(self):
-        return ADVICE.get(self.key.partition(".")[0], _LINES)
+        return ADVICE.get(self.key.partition(".")[0], Next.LINES)()
 
     @property
     def mood(self):
         is_bad = self.value > self.most and not self.may_exceed
         return "bad" if is_bad else "good" if self.value <= self.best else ""
 
-    def __str__(self):
-        most = f", {self.most:,} at most" if self.most > self.best else ""
-        return f"{self.name} {self.value:,}, ours {self.best:,}{most}"
+    @property
+    def text(self):
+        is_room = self.most > self.best
+        phrase = Refusal.COUNT_AT_MOST if is_room else Refusal.COUNT
+        more = {"most": self.most} if is_room else {}
+        return phrase(what=self.name, value=self.value, best=self.best, **more)
 
 
 @dataclass(frozen=True)
@@ -93,32 +73,49 @@ class Reason:
     """Why a kernel is refused. case: the launch that failed, in full; first: its wrong element;
     short: the text without what `first` says as well."""
 
-    kind: str  # compiler, name, parameters, sanitizer, time, launch, bounds, inputs, values, ...
-    text: str
-    advice: str
+    kind: Kind
+    text: Said
+    advice: str  # a Said, or an exercise's own
     case: str = ""
     first: str = ""
     short: str = ""
 
     def __str__(self):
-        return f"{self.kind}: {self.text}"
+        return Shown.REASON(kind=self.kind, text=self.text)
+
+    @property
+    def code(self):
+        """What it is refused for, without its sentences: the kind, the phrases' codes, and what
+        fills their blanks."""
+        return f"{self.kind}: {' '.join(_codes(self.text))}"
 
     @property
     def beside_first(self):
         """What a verdict says that goes on with `first`."""
-        return f"{self.kind}: {self.short or self.text}"
+        return Shown.REASON(kind=self.kind, text=self.short or self.text)
+
+
+def _codes(value):
+    """The names of phrases, in lower case, and what else fills their blanks."""
+    if not isinstance(value, Said):
+        yield str(value)
+        return
+    if value.phrase:
+        yield value.phrase.name.lower()
+    for inner in (*value.blanks.values(), *value.parts):
+        yield from _codes(inner)
 
 
 class Refused(Exception):
     """A kernel is refused, and nothing more is tried: for a Reason, given by its words."""
 
     def __init__(self, kind, text, advice, case="", first="", short=""):
-        self.reason = Reason(kind, text, advice, case, first, short)
+        self.reason = Reason(Kind(kind), text, advice, case, first, short)
 
     @property
     def is_rounding(self):
         """Whether all that is wrong is off by little."""
-        return "off by rounding" in self.reason.text
+        return self.reason.text.has(Refusal.ROUNDING)
 
 
 class Unwritten(Refused):
@@ -149,7 +146,7 @@ class Verdict:
         return not (self.is_open or self.reasons)
 
     def refuse(self, kind, text, advice, case=""):
-        self.reasons.append(Reason(kind, text, advice, case))
+        self.reasons.append(Reason(Kind(kind), text, advice, case))
 
     @property
     def state(self):
@@ -157,21 +154,22 @@ class Verdict:
 
     @property
     def heading(self):
-        return f"{self.name} {self.title}: {self._said}"
+        return f"{self.name} {self.title}: {'. '.join(self._said)}"
 
     @property
     def _said(self):
+        """Its state in words, and what to do."""
         return {
-            "open": "open. Write your lines into the cell above, run it, and run this one again",
-            "tried": "not yet",
-            "done": "done",
+            "open": (Shown.OPEN(), Shown.WRITE()),
+            "tried": (Shown.NOT_YET(),),
+            "done": (Shown.DONE(),),
         }[self.state]
 
     def _heading(self, badge):
         mood = {"open": "open", "tried": "bad", "done": "good"}[self.state]
-        word, stop, more = self._said.partition(". ")
+        word, *more = map(told, self._said)
         name = badge(f"{self.name} {told(self.title)}:", "")
-        return f"{name} {badge(told(word), mood)}{badge(stop + told(more), '')}"
+        return f"{name} {badge(word, mood)}{badge(''.join(f'. {text}' for text in more), '')}"
 
     def rows(self):
         """[(what, value, beside it)] of the table."""
@@ -182,18 +180,18 @@ class Verdict:
         if self.is_open:
             return
         if self.of:
-            launches = f"of {self.of} launches, seed {self.seed}"
+            launches = Shown.LAUNCHES(launches=self.of, seed=self.seed)
             mood = "good" if self.cases == self.of else ""
-            yield (told("right and clean"), f"{self.cases}", told(launches)), mood
+            yield (told(Shown.RIGHT()), f"{self.cases}", told(launches)), mood
         for c in self.counts:
-            yield (told(c.name), f"{c.value:,}", told(f"ours {c.best:,}")), c.mood
+            yield (told(c.name), f"{c.value:,}", told(Shown.OURS(best=c.best))), c.mood
 
     @property
     def time(self):
         """What a launch of a size that matters would take, and what limits it, if it passes."""
         if not (self and self.report):
             return ""
-        return f"predicted: {self.times or self.report.prediction}".replace(": none, no", ": no")
+        return Shown.PREDICTED(times=(self.times or self.report.prediction).text)
 
     @cached_property
     def times(self):
@@ -209,9 +207,7 @@ class Verdict:
 
     def _after(self):
         """What follows the table: lines."""
-        return told(
-            "\n".join([*self.time.splitlines(), *[self.score] * bool(self.score)])
-        ).splitlines()
+        return told(joined(self.time, self.score, between="\n")).splitlines()
 
     def __repr__(self):
         lines = [self._heading(badges.plain)]
@@ -223,7 +219,7 @@ class Verdict:
             lines += [f"  {told(r.beside_first)}" for r in self.reasons]
             lines += [f"  {badges.plain(told(reason.first), 'bad')}"] * bool(reason.first)
             lines += [f"    {line}" for line in told(reason.case).splitlines()]
-            lines.append(told(f"  Next: {reason.advice}"))
+            lines.append(f"  {told(Shown.NEXT(advice=reason.advice))}")
         lines += [f"  {line}" for line in self.said.splitlines()]
         return "\n".join(lines)
 
@@ -246,7 +242,7 @@ class Verdict:
                 parts += [f"<p>{escape(first)}</p>", *[_listing(rest)] * bool(rest)]
             parts += [f"<p>{badges.html(told(reason.first), 'bad')}</p>"] * bool(reason.first)
             parts += [_listing(told(reason.case))] * bool(reason.case)
-            parts.append(f"<p>{escape(told(f'Next: {reason.advice}'))}</p>")
+            parts.append(f"<p>{escape(told(Shown.NEXT(advice=reason.advice)))}</p>")
         parts += [_listing(self.said)] * bool(self.said)
         return "".join(parts)
 

@@ -2,11 +2,11 @@
 
     "what is wrong" = ["reason", ["old", "new"], ...]
 
-reason: a pattern that one of the verdict's reasons must match, mostly the name of the check that is
-to refuse it ("values", "inputs", "out of bounds", "race", "counters", "conflicts", "compiled
-kernel"), or words of the launch that is to fail ("65,700 rows"). Each pair replaces a piece of the
-solution. A text before the pairs is another body of the kernel; if it ends in .cu, a file of the
-exercise's folder that stands in for the solution."""
+reason: a pattern that the code of one of the verdict's reasons must match (Reason.code), mostly the
+name of the check that is to refuse it ("values", "inputs", "out of bounds", "race", "counters",
+"conflicts", "path_skips"), or what the judge calls the launch that is to fail ("65,700 rows").
+Each pair replaces a piece of the solution. A text before the pairs is another body of the kernel;
+if it ends in .cu, a file of the exercise's folder that stands in for the solution."""
 
 import re
 import tomllib

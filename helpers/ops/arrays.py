@@ -5,15 +5,21 @@ from pycuda.gpuarray import GPUArray
 
 from .launch import address
 
-__all__ = ["check", "dividing", "element_strides", "is_contiguous", "overlap", "signature"]
+__all__ = "check", "dividing", "element_strides", "is_contiguous", "overlap", "signature", "kind"
 
 
-def signature(x, place=None):
-    """Return a key for an argument's kind: its layout, or a number's type. place: an array's
-    address."""
+def kind(x):
+    """Return a key for an argument's kind, its layout or a number's type, and an array's address
+    (else 0)."""
     if isinstance(x, GPUArray):
-        return x.dtype, x.shape, x.strides, (address(x) if place is None else place) % 16
-    return type(x)
+        place = address(x)
+        return (x.dtype, x.shape, x.strides, place % 16), place
+    return type(x), 0
+
+
+def signature(x):
+    """Return a key for an argument's kind: its layout, or a number's type."""
+    return kind(x)[0]
 
 
 def check(x, types, name="the array"):

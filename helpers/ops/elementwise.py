@@ -8,7 +8,7 @@ from pycuda.gpuarray import GPUArray
 
 from .. import shapes, sources
 from . import layout
-from .arrays import check, element_strides, is_contiguous, overlap, signature
+from .arrays import check, element_strides, is_contiguous, kind, overlap, signature
 from .launch import Form, Kept, KernelCall, address, multiprocessors, workspace
 
 __all__ = [
@@ -89,11 +89,9 @@ def _scales(scales):
 def run(operation, a, b, out, stream, order, parameters=()):
     """Queue an operation on a stream and return its result (out, if given)."""
     room = workspace(stream)
-    a_word = address(a) if isinstance(a, GPUArray) else 0
-    b_word = address(b) if isinstance(b, GPUArray) else 0
+    (a_kind, a_word), (b_kind, b_word) = kind(a), kind(b)
     told = None if out is None else signature(out)
-    kinds = signature(a, a_word), signature(b, b_word), told
-    key = operation, order, parameters, kinds, room.context
+    key = operation, order, parameters, a_kind, b_kind, told, room.context
     call = prepared.get(key)
     if call is None:
         call = prepared[key] = _prepare(operation, a, b, out, order, parameters)
@@ -105,7 +103,7 @@ def run(operation, a, b, out, stream, order, parameters=()):
     if start:
         a_word = a_value(a) if a_value else a_word
         b_word = b_value(b) if b_value else b_word
-        start(stream, (a_word, b_word, address(out)))
+        start(stream, (a_word, b_word, out.gpudata.__int__()))
     return out
 
 
@@ -241,9 +239,14 @@ def _check_out(out, shape, dtype):
 COPY = Operation("copy", "First", (*ALL, "uint8", "uint16"))
 
 
+def copy(x, stream=None):
+    """Return a contiguous copy of x."""
+    return run(COPY, x, x.dtype.type(0), None, stream, "NCHW")
+
+
 def contiguous(x, stream=None):
     """Return x, or a contiguous copy of it."""
-    return x if is_contiguous(x) else run(COPY, x, x.dtype.type(0), None, stream, "NCHW")
+    return x if is_contiguous(x) else copy(x, stream)
 
 
 def _operator(name, op, says, types=ALL, result=None):

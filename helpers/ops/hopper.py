@@ -36,7 +36,7 @@ class BoxCall(KernelCall):
         super().__init__(*arguments, **options)
         self.maps, self.result, self.kept = maps, result, Kept()
 
-    def front(self, addresses):
+    def __call__(self, stream, addresses, after=(), before=b""):
         *mapped, target = addresses
         key = tuple(mapped)
         maps = self.kept.get(key)
@@ -47,7 +47,7 @@ class BoxCall(KernelCall):
             if made is None:
                 made = self.kept[target] = bytes(self.result(target))
             maps += made
-        return maps + super().front((target,))
+        super().__call__(stream, (target,), after, before + maps)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 
 from .. import shapes
+from .launch import power_of_two
 
 __all__ = ["BLOCK", "Operand", "choose"]
 
@@ -13,8 +14,7 @@ BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
 SMALL = 1 << 20  # bytes of a result that is there before tiles, or long packs, pay
-NARROWEST, TILE = 32, 64  # elements of a tile: of what is read along, and of the result
-MOST_READS = 16  # of a thread, for its share of a tile
+SECTOR = 32  # bytes that are read along, from which on tiles pay
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,18 @@ class Operand:
         """Return the largest distance between its elements."""
         return sum(abs(step) * (size - 1) for step, size in zip(self.strides, shape))
 
+    def dense(self, shape):
+        """Return the number of elements, if they follow each other without gaps; else 0."""
+        extent = self.extent(shape) if min(self.strides) > 0 else -1
+        return extent + 1 if extent + 1 == prod(shape) else 0
+
+    def beside(self, out, pack):
+        """Return the Kind where packs begin wherever out's do."""
+        if self.kind != "PACKED":
+            return self.kind
+        starts = [((x.address or 0) // x.itemsize, *x.strides[:-1]) for x in (self, out)]
+        return "SPACED" if any((s - t) % pack for s, t in zip(*starts)) else "PACKED"
+
 
 def choose(shape, a, b, out, choices, op, many):
     """Return the launch for out = op(a, b) of this shape: a file, its choices, grid, block, and the
@@ -74,10 +86,11 @@ def choose(shape, a, b, out, choices, op, many):
     crossing, most = _crossing(shape, a, b, out), 16
     small = prod(shape) * out.itemsize <= SMALL
     if crossing is not None:
-        if small or shape[crossing] < NARROWEST:
+        tile, thin = _tile(shape, crossing, a, b), shape[crossing] * a.itemsize < SECTOR
+        if not (small or thin) and 2 * shape[-1] >= tile[0]:
+            return _transposed(shape, crossing, tile, a, b, out, choices, op)
+        if small or thin:
             most = 1  # neighbouring threads read what lies closest across
-        elif shape[-1] % TILE == 0 or shape[-1] >= 2 * TILE:
-            return _transposed(shape, crossing, a, b, out, choices, op)
     flat = [x.along(shape) for x in (a, b, out)]
     wide = _pack(shape[-1], (a, b, out), most) if len(shape) > 1 else 0
     if small and "SPACED" in (flat[0].kind, flat[1].kind):
@@ -172,33 +185,30 @@ def _crossing(shape, a, b, out):
     return found.pop()
 
 
-def _transposed(shape, crossing, a, b, out, choices, op):
-    chunk = 16 // a.itemsize
-    chunks = 8 if a.itemsize < 4 else 16
-    side = chunks * chunk
-    pack = chunk
-    while (
-        shape[-1] % pack
-        or shape[crossing] % pack
-        or not all(
-            x.allows(pack, crossing if x.kind == "SPACED" else -1)
-            for x in (a, b, out)
-            if x.kind in ("PACKED", "SPACED")
-        )
-    ):
-        pack //= 2
-    operands = a, b, out
-    strides = list(zip(*(x.strides for x in operands)))
+def _tile(shape, crossing, a, b):
+    """Return the columns and rows of a tile: 128 bytes of what is read along, or fewer, and as much
+    of the result as there is room for."""
+    pack, arrays = 16 // a.itemsize, (a.kind, b.kind).count("SPACED")
+    rows = pack * min(8, power_of_two(-(-shape[crossing] // pack)))
+    return min(512, 1024 * pack // rows) // arrays, rows
+
+
+def _transposed(shape, crossing, tile, a, b, out, choices, op):
+    (columns, rows), pack, index = tile, 16 // a.itemsize, choices["Index"]
+    over = 0 if out.allows(pack) else pack - 1
     order = [len(shape) - 1, crossing]
     order += [d for d in reversed(range(len(shape))) if d not in order]
-    tiles = [-(-shape[d] // side) if d in order[:2] else shape[d] for d in order]
-    steps = [tuple(side * s for s in strides[d]) if d in order[:2] else strides[d] for d in order]
-    index = choices["Index"]
-    sides = _words([shape[-1], shape[crossing], *strides[-1], *strides[crossing]], index)
-    kinds = ["CROSSWISE" if x.kind == "SPACED" else x.kind for x in (a, b)]
-    block = BLOCK if side * side // pack <= MOST_READS * BLOCK else 4 * BLOCK
-    choices = choices | {"A": kinds[0], "B": kinds[1], "PACK": pack}
-    choices |= {"BLOCK": block, "CHUNKS": chunks}
+    sides = [columns, rows] + [1] * (len(shape) - 2)
+    tiles = [-(-(shape[d] + o) // side) for d, side, o in zip(order, sides, [over] + [0] * 7)]
+    strides = [[x.strides[d] for x in (a, b, out)] for d in order]
+    steps = [[side * s for s in step] for side, step in zip(sides, strides)]
+    dense = [x.dense(shape) for x in (a, b, out)]
+    ends = _words([shape[-1], shape[crossing], *strides[0], *strides[1], *dense], index)
+    kinds = [{"SPACED": "CROSSWISE"}.get(x.kind, x.beside(out, pack)) for x in (a, b)]
+    choices = choices | {"A": kinds[0], "B": kinds[1], "COLUMNS": columns, "ROWS": rows}
+    turned = tiles[1] < tiles[0]  # so that all neighbours of a tile are at work when it is
+    for x in (tiles, steps) if turned else ():
+        x[:2] = x[1::-1]
     layout = _layout(tiles, steps, index)
-    grid = (prod(tiles),)
-    return "elementwise/transposed.cu", choices, grid, (block,), layout, sides, op
+    grid, choices = (prod(tiles),), choices | {"OVER": over, "TURNED": int(turned)}
+    return "elementwise/transposed.cu", choices, grid, (BLOCK,), layout, ends, op

@@ -8,14 +8,13 @@ import numpy as np
 
 from .. import sources
 from .arrays import check, dividing, is_contiguous, signature
-from .elementwise import contiguous
+from .elementwise import contiguous, copy
 from .launch import (
     Form,
     Kept,
     KernelCall,
     address,
     ceil_divide,
-    cuda,
     multiprocessors,
     power_of_two,
     workspace,
@@ -28,46 +27,35 @@ LARGE = 4 << 20  # bytes from which on wide accesses pay
 FEW = 32  # rows, below which rows that begin anywhere are read column by column
 MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
 MOST_PACKS = 160  # of a row that lanes share
+MOST_BYTES = 64  # that a thread loads at once
+SLICES_BYTES = 1 << 14  # of short slices that a block has
+ROUND_US, MEET_US = 0.5, 2  # a load's way from memory; a total's way to the last block, and back
+AT_A_TIME = 1024  # threads of a multiprocessor whose loads keep memory busy
 TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
 
 prepared = Kept()
 
 
-def sum(x, axis=None, stream=None):
-    """Return the sum over one axis, several axes, or all (None)."""
-    return _reduce("Sum", x, axis, stream)
+def _reduction(op, says):
+    """Define a public function of an array and its axes."""
+
+    def function(x, axis=None, stream=None):
+        return _reduce(op, x, axis, stream)
+
+    function.__name__ = function.__qualname__ = op.lower()
+    function.__doc__ = says
+    return function
 
 
-def prod(x, axis=None, stream=None):
-    """Return the product over one axis, several axes, or all (None)."""
-    return _reduce("Prod", x, axis, stream)
-
-
-def mean(x, axis=None, stream=None):
-    """Return the mean over one axis, several axes, or all (None)."""
-    return _reduce("Mean", x, axis, stream)
-
-
-def max(x, axis=None, stream=None):
-    """Return the maximum over one axis, several axes, or all (None)."""
-    return _reduce("Max", x, axis, stream)
-
-
-def min(x, axis=None, stream=None):
-    """Return the minimum over one axis, several axes, or all (None)."""
-    return _reduce("Min", x, axis, stream)
-
-
-def argmax(x, axis=None, stream=None):
-    """Return the index of the first maximum over an axis, or in the flattened array (None), as
-    int64."""
-    return _reduce("ArgMax", x, axis, stream)
-
-
-def argmin(x, axis=None, stream=None):
-    """Return the index of the first minimum over an axis, or in the flattened array (None), as
-    int64."""
-    return _reduce("ArgMin", x, axis, stream)
+OVER = "over one axis, several axes, or all (None)."
+INDEX = "over an axis, or in the flattened array (None), as int64."
+sum = _reduction("Sum", f"Return the sum {OVER}")
+prod = _reduction("Prod", f"Return the product {OVER}")
+mean = _reduction("Mean", f"Return the mean {OVER}")
+max = _reduction("Max", f"Return the maximum {OVER}")
+min = _reduction("Min", f"Return the minimum {OVER}")
+argmax = _reduction("ArgMax", f"Return the index of the first maximum {INDEX}")
+argmin = _reduction("ArgMin", f"Return the index of the first minimum {INDEX}")
 
 
 def _reduce(op, x, axis, stream):
@@ -81,8 +69,6 @@ def _reduce(op, x, axis, stream):
             return _of_nothing(op, x, axes)
         if not is_contiguous(x):
             return _reduce(op, contiguous(x, stream), axis, stream)
-        if not axes:
-            return _of_each(op, x, stream)
         folds = prepared[key] = _folds(op, x, axes)
     y = x
     for fold in folds:
@@ -125,16 +111,18 @@ def _narrow(dtype):
     return "float32" if dtype.name == "float16" else dtype.name
 
 
-def _of_each(op, x, stream):
-    """Return the result if each element is reduced on its own: a copy, or its index, which is 0."""
-    _, out = _types(op, x.dtype)
-    if x.dtype != out and not op.startswith("Arg"):
-        return x.astype(out, stream)
-    y = Form(x.shape, out).new(x, workspace(stream))
-    if op.startswith("Arg"):
-        return y.fill(0, stream)
-    cuda.memcpy_dtod_async(y.gpudata, x.gpudata, x.nbytes, stream)
-    return y
+def _of_each(op, out, shape):
+    """Return what reduces each element on its own: a copy, or its index, which is 0."""
+    form = Form(shape, out)
+
+    def fold(x, room, stream):
+        if op.startswith("Arg"):
+            return form.new(x, room).fill(0, stream)
+        if x.dtype != out:
+            return x.reshape(shape).astype(out, stream)
+        return copy(x.reshape(shape), stream)
+
+    return fold
 
 
 def _of_nothing(op, x, axes):
@@ -151,9 +139,12 @@ def _of_nothing(op, x, axes):
 def _folds(op, x, axes):
     """Prepare the launches that reduce a contiguous array: fold(array, workspace, stream) -> array.
 
-    Adjacent axes are reduced as one; of several such groups the last is reduced first."""
+    Axes of one element are left out. Adjacent axes are reduced as one; of several such groups the
+    last is reduced first."""
     wide, out = _types(op, x.dtype)
-    shape, dtype, folds = x.shape, x.dtype, []
+    kept = [i for i in range(x.ndim) if i not in axes or x.shape[i] > 1]
+    shape, axes = tuple(x.shape[i] for i in kept), [kept.index(a) for a in axes if a in kept]
+    dtype, folds = x.dtype, [] if axes else [_of_each(op, out, shape)]
     places: tuple[int, ...] = (address(x),)
     while axes:
         last = first = axes.pop()
@@ -171,8 +162,6 @@ def folding(op, sizes, dtype, wide, form, places, out=None):
     """Prepare a launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, if NumPy
     lacks it."""
     outer, reduce, inner = sizes
-    if reduce == 1 and inner > 1:
-        sizes = 1, 1, outer * inner
     acc = sources.C_NAMES[wide]
     choices = {
         "T": dtype,
@@ -196,28 +185,24 @@ def folding(op, sizes, dtype, wide, form, places, out=None):
 
 def _rows(batch, hidden, itemsize, choices, places):
     """Return the launch for rows, with its bytes of scratch (None: it takes none) and counters."""
-    pack = dividing(hidden, itemsize, *places)
-    packs = hidden // pack
-    if batch >= multiprocessors() and packs <= MOST_PACKS:
-        lanes = power_of_two(ceil_divide(packs, 5 if pack * itemsize <= 4 else 1))
+    pack, row_bytes = dividing(hidden, itemsize, *places), hidden * itemsize
+    packs, many = hidden // pack, batch >= multiprocessors()
+    if many and packs <= MOST_PACKS:
+        lanes = power_of_two(ceil_divide(packs, 9 if pack * itemsize <= 4 else 1))
         if lanes > 32:  # with a loop, fewer lanes are idle
             lanes = 16 if -packs % 16 < -packs % 32 else 32
-        rows = 4 if lanes >= packs else 2
+        rows = 4 if lanes >= packs else 2 if packs < 4 * lanes else 1  # four loads in flight
+        rows = builtins.min(rows, _spare(batch * lanes))
         choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
         grid = (ceil_divide(batch * lanes, rows * 256),)
         return KernelCall("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
-    if batch >= multiprocessors() and hidden * itemsize <= 4096:
+    if many and row_bytes <= 4096:
         grid = (ceil_divide(batch, 8),)
         return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
-    row_bytes = hidden * itemsize
-    widest, splits = 256 if batch >= 4 * multiprocessors() else 512, 1
     block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
-    block = builtins.min(widest, builtins.max(64, block))
-    if batch < multiprocessors() and row_bytes > 65536:
-        block = 256
-        waves = builtins.max(1, ceil_divide(row_bytes >> 19, 4 * multiprocessors()))
-        splits = builtins.min(row_bytes >> 14, ceil_divide(4 * waves * multiprocessors(), batch))
-    together = batch * splits if splits > 1 else 0
+    block = builtins.min(256 if batch >= 4 * multiprocessors() else 512, builtins.max(64, block))
+    splits = 1 if many else _parts(batch, 2 * 256, row_bytes >> 14)
+    together, block = (batch * splits, 256) if splits > 1 else (0, block)
     sizes = batch, hidden, np.int32(splits)
     launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
     return launch, together * TOTAL_BYTES, together
@@ -227,35 +212,48 @@ def _columns(sizes, itemsize, choices, places):
     """Return the launch for columns, with its bytes of scratch and counters."""
     outer, reduce, inner = sizes
     pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
-    narrow, apart = pack * itemsize <= 4, 0
-    if product(sizes) * itemsize >= LARGE:
-        widest = dividing(0, itemsize, *places)
-        short = reduce * inner < 31 * widest and outer > 2 * multiprocessors() and not indexed
-        if short or narrow and reduce >= FEW:
-            merged = reduce if short and inner % widest else 1
-            return _anywhere(sizes, widest, merged, indexed, choices)
-        apart = int(pack == 1 and narrow and inner >= 64)
+    narrow, apart, widest = pack * itemsize <= 4, False, dividing(0, itemsize, *places)
+    large = product(sizes) * itemsize >= LARGE
+    if large:
+        if reduce * inner < 31 * widest and outer > 2 * multiprocessors():
+            return _slices(sizes, widest, itemsize, choices)
+        if narrow and reduce >= FEW:
+            return _anywhere(sizes, widest, indexed, choices)
+        apart = pack == 1 and inner >= 64
     block = 256 if indexed or apart else 512  # those take more shared memory
     if apart:
         pack = builtins.min(widest, 8 if reduce <= 4 else 4, power_of_two(inner // 32 + 1) // 2)
     packs, unroll = ceil_divide(inner, pack), 8 if narrow and not apart else 4
-    unroll = builtins.min(unroll, power_of_two(reduce))
     width, each = builtins.min(block if apart else 16, power_of_two(packs)), FEW if apart else 8
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
         width, each = 2 * width, 2 * unroll
     height = builtins.min(block // width, power_of_two(ceil_divide(reduce, each)))
+    whole = power_of_two(ceil_divide(reduce, height))  # of a thread's rows
+    alone = large and not apart and whole * pack * itemsize <= MOST_BYTES
+    unroll = whole if alone else builtins.min(unroll, power_of_two(reduce))
     tiles = ceil_divide(packs, width)
-    chunks = _chunks(outer * tiles, reduce, height)
-    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll, "APART": apart}
+    chunks = _parts(outer * tiles, width * height, ceil_divide(reduce, height * unroll))
+    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll, "APART": int(apart)}
     grid, together = (outer * tiles, chunks), outer * chunks if chunks > 1 else 0
     launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
     return launch, together * inner * TOTAL_BYTES, together * tiles
 
 
-def _anywhere(sizes, pack, merged, indexed, choices):
+def _slices(sizes, pack, itemsize, choices):
+    """Return the launch for slices that are short and many."""
+    outer, reduce, inner = sizes
+    packs = SLICES_BYTES // (pack * itemsize)
+    slices = packs // (reduce * inner) * pack
+    choices, grid = choices | {"PACK": pack, "SIZE": packs}, (ceil_divide(outer, slices),)
+    call = KernelCall("higherdim/slices.cu", choices, grid, (256,), *sizes, np.int32(slices))
+    return call, None, 0
+
+
+def _anywhere(sizes, pack, indexed, choices):
     """Return the launch for rows that are unaligned, or too short to be told apart while they
     are read."""
     outer, reduce, inner = sizes
+    merged = 1
     while merged * inner < 4 * pack and merged < reduce and not indexed:
         merged *= 2
     wide, rows = merged * inner, reduce // merged
@@ -267,21 +265,28 @@ def _anywhere(sizes, pack, merged, indexed, choices):
     height = builtins.min(256 // width, height)
     columns = width * pack - over
     tiles = ceil_divide(wide, columns)
-    chunks = _chunks(outer * tiles, rows, height)
-    slices = 256 // (width * height) if chunks == 1 and outer * tiles > MANY else 1
-    blocks = ceil_divide(outer, slices) * tiles
-    together = blocks * chunks if chunks > 1 else 0
-    told = np.array([merged, columns, tiles], np.int32), ceil_divide(rows, chunks)
-    grid, shape = (blocks, chunks), (width, height, slices)
     unroll = builtins.min(4, power_of_two(ceil_divide(rows, height)))
-    choices = choices | {"PACK": pack, "UNROLL": unroll}
-    launch = KernelCall("higherdim/anywhere.cu", choices, grid, shape, *sizes, *told)
+    chunks = _parts(outer * tiles, width * height, ceil_divide(rows, height * unroll))
+    together = outer * tiles * chunks if chunks > 1 else 0
+    told = np.array([merged, columns, tiles], np.int32), ceil_divide(rows, chunks)
+    grid, choices = (outer * tiles, chunks), choices | {"PACK": pack, "UNROLL": unroll}
+    launch = KernelCall("higherdim/anywhere.cu", choices, grid, (width, height), *sizes, *told)
     return launch, together * width * pack * TOTAL_BYTES, together
 
 
-def _chunks(blocks, rows, height):
-    """Return how many chunks to split rows into: enough for two blocks per multiprocessor."""
-    if rows <= 16 * height:
-        return 1
-    enough = builtins.max(1, 2 * multiprocessors() // blocks)
-    return builtins.min(enough, ceil_divide(rows, 8 * height))
+def _parts(blocks, threads, rounds):
+    """Return how many blocks share the work of one: what takes the least time, if each wave of
+    blocks takes ROUND_US for each round of its loads, and MEET_US until totals have met."""
+    room = AT_A_TIME * multiprocessors() // threads
+
+    def us(parts):
+        waves = ceil_divide(blocks * parts, room)
+        return waves * ceil_divide(rounds, parts) * ROUND_US + MEET_US * (parts > 1)
+
+    return builtins.min((1, builtins.max(1, builtins.min(rounds, room // blocks))), key=us)
+
+
+def _spare(elements):
+    """Return how many of so many elements a thread may have at once while others find work, too: a
+    power of two."""
+    return 1 << builtins.max(1, elements // (256 * multiprocessors())).bit_length() - 1

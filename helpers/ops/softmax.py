@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .arrays import check, dividing, is_contiguous, signature
+from .arrays import check, dividing, is_contiguous, kind
 from .elementwise import contiguous
 from .launch import (
     Form,
@@ -32,7 +32,8 @@ prepared = Kept()
 def softmax(x, stream=None):
     """Return softmax over the last axis. A row with +inf or NaN, or with only -inf, becomes NaN."""
     room = workspace(stream)
-    key = room.context, signature(x)
+    layout, word = kind(x)
+    key = room.context, layout
     call = prepared.get(key)
     if call is None:
         _check(x)
@@ -41,8 +42,8 @@ def softmax(x, stream=None):
         call = prepared[key] = Form(x.shape, x.dtype), _choose(x)
     form, run = call
     y = form.new(x, room)
-    if y.size:
-        run(stream, room, (address(x), address(y)))
+    if run:
+        run(stream, (word, y.gpudata.__int__()))
     return y
 
 
@@ -54,7 +55,7 @@ def _check(x):
 
 
 def _choose(x):
-    """Prepare the softmax of a contiguous array: run(stream, workspace, addresses)."""
+    """Prepare the softmax of a contiguous array: run(stream, addresses)."""
     if not x.size:
         return None
     hidden, batch = x.shape[-1], x.size // x.shape[-1]
@@ -83,10 +84,8 @@ def _choose(x):
 def _in_registers(batch, hidden, group, choices):
     block = group if group > 32 else BLOCK
     grid = (ceil_divide(batch * group, block),)
-    launch = KernelCall(
-        "softmax/registers.cu", choices | {"GROUP": group}, grid, (block,), batch, hidden
-    )
-    return lambda stream, room, addresses: launch(stream, addresses)
+    choices = choices | {"GROUP": group}
+    return KernelCall("softmax/registers.cu", choices, grid, (block,), batch, hidden)
 
 
 def _trailing(batch, hidden, tile, itemsize, choices):
@@ -100,8 +99,8 @@ def _trailing(batch, hidden, tile, itemsize, choices):
     ticket_bytes = 16  # before the slots
     room_bytes = ticket_bytes + tiles * SLOT_BYTES
 
-    def run(stream, room, addresses):
-        ticket, _ = room.scratch(room_bytes, 0)
+    def run(stream, addresses):
+        ticket, _ = workspace(stream).scratch(room_bytes, 0)
         cuda.memset_d32_async(ticket, 0, room_bytes // 4, stream)
         launch(stream, addresses, after=(ticket + ticket_bytes, ticket))
 
@@ -116,9 +115,9 @@ def _in_two(batch, hidden, itemsize, choices):
     measure = KernelCall("softmax/measure.cu", choices, grid, block, *sizes)
     write = KernelCall("softmax/write.cu", choices, grid, block, *sizes)
 
-    def run(stream, room, addresses):
+    def run(stream, addresses):
         x, y = addresses
-        stats, _ = room.scratch(batch * parts * SLOT_BYTES, 0)
+        stats, _ = workspace(stream).scratch(batch * parts * SLOT_BYTES, 0)
         measure(stream, (x, stats))
         write(stream, (x, y), after=(stats,))
 

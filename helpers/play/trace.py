@@ -96,17 +96,15 @@ def record(kernel, *args, grid, block, shared=0):
 
     It is compiled without optimisation, so that it does line after line, and with its variables; a
     plain function of PyCUDA's, whose source nobody has, as it is."""
-    from pycuda.driver import Function
-
     from ..kernels import Kernel
+    from ..xray import function_of
 
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
-    plain = isinstance(kernel, Function) and not isinstance(kernel, Kernel)
-    target = target_of(kernel, debug=not plain)
+    kernel = function_of(kernel)
+    target = target_of(kernel, debug=isinstance(kernel, Kernel))
     runtime, arrays = target.engine.runtime, {}
     ended: list = []
-    fault = None
 
     def ready(address):
         for number, argument in enumerate(args):
@@ -122,28 +120,27 @@ def record(kernel, *args, grid, block, shared=0):
         runtime.sg_sanitize(_BUILD)
         try:
             target.launch(args, grid, block, shared, ready, ended.append)
-        except Exception as error:
+        except Exception:
             if ended or last_findings(target.engine) is None:  # refused, not run
                 raise
-            fault = str(error)
         finally:
             runtime.sg_sanitize(0)
         made = getattr(target, "kernel", target.function)
         source = getattr(made, "source", "")
-        return _Reader(target.engine, args, arrays, grid, block, fault).recording(source)
+        return _Reader(target.engine, args, arrays, grid, block, bool(ended)).recording(source)
 
 
 class _Reader:
     """Makes a Recording of the last recorded launch."""
 
-    def __init__(self, engine, args, arrays, grid, block, fault):
+    def __init__(self, engine, args, arrays, grid, block, has_ended):
         handle, threads = ffi.new("void **"), ffi.new("uint32_t *")
         name = ffi.string(engine.runtime.sg_sanitize_kernel(handle, threads)).decode()
         self.module = engine.modules[handle[0]]
         code = self.module.code(name, "record")
         self.name, self.notes, self.sites = name, code.notes, code.sites
         self.args, self.arrays, self.grid, self.block = args, arrays, grid, block
-        self.findings = last_findings(engine, types=[None] * len(args), fault=fault)
+        self.findings = last_findings(engine, types=[None] * len(args), has_ended=has_ended)
         count, incomplete = ffi.new("uint32_t *"), ffi.new("uint32_t *")
         events = engine.runtime.sg_recorded(count, incomplete)
         size = _RECORDED.itemsize * count[0]

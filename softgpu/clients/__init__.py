@@ -1,4 +1,5 @@
-"""Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core and numba-cuda need.
+"""Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core, numba-cuda and Triton
+(triton.py, with PyTorch: pytorch.py) need.
 
 They speak to the driver as they do to NVIDIA's. Three more libraries of NVIDIA's stand beside it:
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, cache
+from . import triton
 
 __all__ = ["build_ahead", "serve"]
 
@@ -33,6 +35,12 @@ _global: list[ctypes.CDLL] = []
 
 
 def serve() -> None:
+    """Let each of these clients find what it needs."""
+    triton.serve()
+    _serve_bindings()
+
+
+def _serve_bindings() -> None:
     """Stand before these libraries for cuda-bindings; where that is missing, do nothing."""
     if _global or not (importlib.util.find_spec("cuda") and _has_bindings()):
         return

@@ -376,6 +376,7 @@ typedef struct KernelFacts {
     uint32_t watched_shared; /* what the sanitizer's build has in place of static_shared */
     uint32_t max_threads;    /* as its author promises; 0: a block's most */
     uint32_t cluster[3];     /* blocks of one, which divide a grid */
+    uint32_t required[3];    /* a block's threads along x, y, z; 0: those of the launch */
     uint32_t ptx_version;    /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
@@ -384,6 +385,15 @@ typedef struct KernelFacts {
     uint32_t runs_through;     /* its warps never wait for each other */
     uint32_t has_warpgroups;   /* most of its work is the driver's own */
 } KernelFacts;
+
+/* What the compiler knows of where a site's addresses come from. */
+typedef struct Origin {
+    uint64_t params;     /* bit i: from the pointer at byte 8 i of the parameters; 0: unknown */
+    uint32_t begin, end; /* from variables in this range of shared memory; end 0: unknown */
+    uint32_t updates;    /* a load or store of a place that the same lane both reads and writes */
+    uint32_t moves;      /* bit i: what a load reads as component i is only copied elsewhere */
+} Origin;
+void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
 
 void sg_kernel_describe(void *module, const char *name, const KernelFacts *);
 void sg_kernel_set_code(void *module, const char *name, uint32_t build, uint32_t tier, void *entry,
@@ -394,6 +404,8 @@ void sg_kernel_set_code(void *module, const char *name, uint32_t build, uint32_t
 uint64_t sg_quick_work(uint64_t most);
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
                               uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads);
+/* How many blocks a multiprocessor holds at once; registers: of a thread (occupancy.c). */
+uint32_t sg_occupancy(uint32_t threads, uint32_t registers, uint32_t shared);
 
 void sg_options(int threads, int deterministic, double timeout_s);
 /* How many devices there are, 1 to MOST_DEVICES; before the first context. */
@@ -417,335 +429,85 @@ char *sg_module_variables(void *module, size_t *bytes);
 /* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */
 const char *sg_asked_about(void **module);
 
+/* What stopped a launch before its end. */
+enum FaultKind {
+    NO_FAULT,
+    FAULT_DEADLOCK,
+    FAULT_MBARRIER_ARRIVALS_MISSING,
+    FAULT_MBARRIER_BYTES_MISSING,
+    FAULT_TIME_LIMIT,
+    FAULT_NO_MEMORY,
+    FAULT_TRAP,
+    FAULT_NOT_IN_MASK,
+    FAULT_STACK_OVERFLOW,
+    FAULT_ASSERTION,
+    FAULT_MBARRIER_MISALIGNED,
+    FAULT_MBARRIER_NOT_SHARED,
+    FAULT_MBARRIER_NOT_BEGUN,
+    FAULT_MBARRIER_COUNT,
+    FAULT_MBARRIER_ARRIVALS,
+    FAULT_BULK_SIZE,
+    FAULT_NO_CLUSTERS,
+    FAULT_MULTICAST,
+    FAULT_MAP_PLACE,
+    FAULT_MAP_UNKNOWN,
+    FAULT_WINDOW_PLACE,
+    FAULT_WINDOW_IMAGE,
+    FAULT_BOX_RANK,
+    FAULT_BOX_ELEMENT,
+    FAULT_BOX_BEFORE_EDGE,
+    FAULT_BOX_MISALIGNED,
+    FAULT_BOX_BEYOND_SHARED,
+    FAULT_BOX_OUTSIDE,
+    FAULT_BOX_REDUCTION,
+    FAULT_MAP_IN_SHARED,
+    FAULT_BOX_OF_NO_ARRAY,
+    FAULT_MAP_FIELD_ABSENT,
+    FAULT_MAP_VALUE,
+    FAULT_MISALIGNED,
+    FAULT_NOT_OWN_SHARED,
+    FAULT_BEYOND_SHARED,
+    FAULT_BEYOND_LOCAL,
+    FAULT_BEYOND_ITS_SHARED,
+    FAULT_NO_SUCH_BLOCK,
+    FAULT_ARRIVED_TWICE,
+    FAULT_NOT_ARRIVED,
+    FAULT_DESCRIPTOR,
+    FAULT_PRODUCT_BEYOND_SHARED,
+    FAULT_NOT_FROM_MALLOC,
+    FAULT_NO_TEXTURE,
+    FAULT_TEXTURE_FREED,
+    FAULT_TEXTURE_DIMENSIONS,
+    FAULT_SURFACE_MISALIGNED,
+    FAULT_SURFACE_OUTSIDE,
+    FAULT_BARRIER_NUMBER,
+    FAULT_PRINTF_ARGUMENTS,
+    FAULT_PRINTF_STRING,
+    FAULT_PRINTF_FORMAT,
+    FAULT_CONDITION,
+    FAULT_OTHER_DEVICE,
+    FAULT_CONSTANT,
+    FAULT_PARTLY_OUTSIDE,
+    FAULT_NOT_IN_HEAP_BLOCK,
+    FAULT_OUTSIDE
+};
+typedef struct Fault {
+    uint32_t kind; /* FaultKind */
+    uint32_t site; /* of the kernel, or UINT32_MAX */
+    uint32_t loop; /* the line of the loop that ran when the time was up, or 0 */
+    double limit_s;
+    char where[600]; /* "kernel twice, kernel.cu:5" */
+    char what[2600]; /* "thread (0,0,0) of block (0,0,0) traps" */
+} Fault;
+/* What exactly went wrong in this thread's last call that failed. */
+const char *sg_error_detail(void);
+/* That of the last launch, if it has ended so. */
+void sg_last_fault(Fault *);
+/* Faults name no addresses, which differ from run to run; returns what was set before. */
+int sg_hide_addresses(int on);
+
 /* ---- the profiler (profile.c): what kernels of its build call besides; `count` points at the
-   site's counters ---- */
-
-/* Counters of a site. An access counts in each kind of memory that its lanes touch. */
-enum Counter {
-    COUNT_ACTIVE,   /* lanes, summed over the warp instructions */
-    COUNT_REQUESTS, /* of global memory */
-    COUNT_SECTORS,
-    COUNT_IDEAL,  /* sectors, if the bytes lay side by side */
-    COUNT_SHARED, /* requests of shared memory */
-    COUNT_WAVEFRONTS,
-    COUNT_CONFLICTS, /* wavefronts beyond the least */
-    COUNT_LOCAL,     /* requests of local memory */
-    COUNT_LOCAL_SECTORS,
-    COUNT_LINES,      /* of 128 bytes, summed over the requests of global memory */
-    COUNT_NEAR,       /* turns that these take in the L1 */
-    COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
-    COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
-    COUNT_LOOP_MORE   /* their sectors or conflicts */
-};
-/* Counters of a barrier, in the same places. */
-enum BarrierCounter {
-    COUNT_ARRIVALS = COUNT_REQUESTS,
-    COUNT_WAITS,
-    COUNT_IDLE /* instructions that other warps did meanwhile */
-};
-
-/* Counters of a product of matrices, in the same places: machine instructions. */
-enum TensorCounter { COUNT_HMMA = COUNT_REQUESTS, COUNT_IMMA, COUNT_DMMA };
-
-/* What ptxas makes of an atomic. */
-enum AtomicForm {
-    AS_ONE_LANE = 2,
-    AS_ONE_LANE_IF_FULL = 4,
-    AS_LOOP = 8,
-    AS_LOOP_MIN = 16,
-    AS_LOOP_MAX = 32,
-    AS_LOOP_SIGNED = 64,
-    AS_LOOP_HALF = 128,
-    AS_LOOP_CAS_HALF = 256
-};
-
-/* The watched block ran a basic block, or (its site + BARRIER_STEP) came to a barrier. */
-typedef struct Step {
-    uint32_t warp, what;
-    uint32_t mask, at; /* at: instructions that the warp had executed */
-} Step;
-enum StepKind { BARRIER_STEP = 0x80000000u };
-
-/* An access of the watched block. */
-typedef struct Sample {
-    uint32_t site, warp, mask, bytes; /* bytes: of each lane */
-    uint64_t lanes[LANES];            /* addresses; shared memory: offsets; shuffles: source lane */
-} Sample;
-
-/* What a launch did to one allocation, in distinct sectors. */
-typedef struct Touched {
-    uint64_t begin, end;
-    uint64_t read, written, touched;
-    uint64_t turns, hottest; /* of atomics: of all sectors, of the one that has most */
-    double spread;           /* over how many lines they are, if all had as many */
-} Touched;
-
-typedef struct Profile {
-    void *module;
-    const char *kernel;
-    uint32_t grid[3], block[3], static_shared, dynamic_shared;
-    uint32_t launches, counter_count, touched_count, event_count, sample_count, incomplete;
-    uint64_t *counters;
-    Touched *touched;
-    Step *events;
-    Sample *samples;
-} Profile;
-
-/* The caches of a GPU, and what they did in a launch (caches.c); counts are of sectors. */
-typedef struct CacheShape {
-    uint32_t multiprocessors, resident; /* resident: blocks on one of them */
-    uint32_t l1_bytes, l2_bytes;
-} CacheShape;
-
-typedef struct CacheSite {
-    uint64_t sectors, l2_sectors, misses; /* that warps, the L1 and the L2 asked for */
-    uint64_t l2_lines, missed_lines;      /* the same as accesses to lines */
-    uint64_t bulk_sectors, bulk_lines;    /* of bulk copies, which no L1 has */
-} CacheSite;
-
-typedef struct CacheCounts {
-    uint64_t sample; /* one line in so many was looked at */
-    uint64_t l2_reads, l2_writes, dram_reads, dram_writes;
-    uint64_t read_pages, write_pages; /* that memory opened for these */
-    uint64_t stored_lines;            /* accesses to lines that the writes of the L2 are */
-    CacheSite *sites;                 /* zeros at first, one per site */
-} CacheCounts;
-
-int sg_caches_replay(const CacheShape *, CacheCounts *);
-
-/* How long a launch's blocks keep a GPU, if each takes as long as it has instructions (waves.c). */
-typedef struct Waves {
-    double shared; /* the blocks of a multiprocessor share its speed: 1 if all end together */
-    double seated; /* each has a speed of its own: in times of the average block */
-} Waves;
-
-int sg_waves(const CacheShape *, Waves *);
-
-/* How many blocks a multiprocessor holds at once; registers: of a thread (occupancy.c). */
-uint32_t sg_occupancy(uint32_t threads, uint32_t registers, uint32_t shared);
-
-void sg_profile_begin(uint64_t watched_block);
-Profile *sg_profile_end(void);
-uint32_t sg_profile_enter(Warp *); /* whether its block is watched */
-void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
-void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
-                    uint32_t mask);
-void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
-                      uint32_t mask);
-/* ldmatrix and stmatrix: each lane of `rows` has the address of one. */
-void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t rows,
-                     uint32_t mask);
-void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
-                     int32_t delta, uint32_t bytes);
-void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
-                         uint32_t mask, int32_t delta, uint32_t bytes);
-/* Bulk copies: as sg_copy_bulk and sg_copy_boxes, with the lines of global memory that they move. */
-void sg_profile_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
-                          const uint64_t *to, const uint64_t *from, const uint32_t *bytes);
-void sg_profile_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
-                           uint32_t how, const uint64_t *maps, const int32_t *at,
-                           const int32_t *offsets, const uint64_t *shared, uint32_t *bytes);
-void sg_profile_copy(Warp *, uint64_t *count, uint32_t site, const uint64_t *from,
-                     const uint64_t *to, uint32_t mask);
-void sg_profile_atomic(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
-                       uint32_t mask, uint32_t how, const void *a, const void *b);
-void sg_profile_barrier(Warp *, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask);
-void sg_profile_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
-                        uint32_t mask);
-
-/* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `hints` is what the
-   compiler knows of the instruction, see the enums here ---- */
-
-/* Of an access. */
-enum AccessHint {
-    HINT_ATOMIC = 1,
-    HINT_VOLATILE = 2,
-    HINT_POLLS = 4,      /* an atomic that waits for others' volatile stores, or may meet them */
-    HINT_IN_BLOCK = 8,   /* an atomic that is one for its block only */
-    HINT_ASYNC = 16,     /* a plain store through the asynchronous proxy, by a bulk copy */
-    HINT_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
-    HINT_RELEASE = 64,
-    HINT_COPY = 128 /* a bulk copy tells an mbarrier of its bytes */
-};
-enum FenceHint { HINT_DEVICE = 1 };
-enum BarrierHint { HINT_ALIGNED = 1 }; /* whole warps only */
-
-void sg_sanitize_start(Warp *);
-void sg_sanitize_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
-                      uint32_t hints);
-void sg_sanitize_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data,
-                       uint32_t hints);
-void sg_sanitize_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
-                        uint32_t mask, const void *a, const void *b, void *out, uint32_t hints);
-uint32_t sg_sanitize_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
-                             uint32_t reduce, uint32_t predicate, uint32_t hints);
-void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
-                                uint32_t hints);
-void sg_sanitize_mbarrier_init(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                               const uint32_t *arrivals, uint32_t hints);
-void sg_sanitize_mbarrier_inval(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                                uint32_t hints);
-void sg_sanitize_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                                 const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
-                                 uint64_t *state, uint32_t hints);
-uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                                   const uint64_t *phase, uint32_t how, uint32_t hints);
-void sg_sanitize_cluster_arrive(Warp *, uint32_t site, uint32_t mask, uint32_t hints);
-void sg_sanitize_cluster_wait(Warp *, uint32_t site, uint32_t mask, uint32_t hints);
-void sg_sanitize_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
-                            uint32_t how, const uint64_t *maps, const int32_t *at,
-                            const int32_t *offsets, const uint64_t *shared, uint32_t *bytes,
-                            uint32_t hints);
-void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
-                           const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
-                           uint32_t hints);
-/* cp.async: lanes begin to copy to these places of shared memory; put all since then into a group;
-   wait until of the groups at most so many are under way, UINT32_MAX: nothing is. */
-void sg_sanitize_copy(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
-void sg_sanitize_copy_commit(Warp *, uint32_t mask);
-void sg_sanitize_copy_wait(Warp *, uint32_t mask, uint32_t groups);
-/* cp.async.bulk with a bulk_group: these lanes' copies since then are a group; they wait. */
-void sg_sanitize_bulk_commit(Warp *, uint32_t mask);
-void sg_sanitize_bulk_wait(Warp *, uint32_t mask, uint32_t groups);
-/* wgmma: what is touched by a warp whose product at another site may be under way yet. */
-void sg_sanitize_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how,
-                       const uint32_t *a, const uint64_t *where_a, const uint64_t *where_b,
-                       uint32_t adds, uint32_t *d, uint32_t hints);
-void sg_sanitize_products_commit(Warp *);
-void sg_sanitize_products_wait(Warp *, uint32_t groups);
-void sg_sanitize_products_fence(Warp *);
-/* A product whose registers may have been written at another place since the last wgmma.fence. */
-void sg_sanitize_product_unfenced(Warp *, uint32_t product, uint32_t written, uint32_t mask);
-void sg_sanitize_product_touch(Warp *, uint32_t site, uint32_t product, uint32_t writes,
-                               uint32_t mask);
-/* Lanes that need a value which nothing has made, and at which place one was computed with first.
-   Places are numbered beyond the sites. */
-void sg_sanitize_undefined(Warp *, uint32_t first, uint32_t needed, uint32_t mask);
-void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
-void sg_sanitize_proxy_fence(Warp *, uint32_t mask);
-void sg_sanitize_mbarriers_shown(Warp *, uint32_t mask); /* fence.mbarrier_init */
-void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
-/* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
-void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
-                         const uint32_t *members, uint32_t mask, uint32_t chosen);
-void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,
-                      uint32_t shuffle);
-
-/* What the compiler knows of where a site's addresses come from. */
-typedef struct Origin {
-    uint64_t params;     /* bit i: from the pointer at byte 8 i of the parameters; 0: unknown */
-    uint32_t begin, end; /* from variables in this range of shared memory; end 0: unknown */
-    uint32_t updates;    /* a load or store of a place that the same lane both reads and writes */
-    uint32_t moves;      /* bit i: what a load reads as component i is only copied elsewhere */
-} Origin;
-
-enum FindingKind {
-    OUT_OF_BOUNDS,
-    MISALIGNED,
-    UNINITIALISED,
-    RACE,
-    MISSING_SYNCWARP,
-    DOUBLE_WRITE,
-    DIVERGENT_BARRIER,
-    INACTIVE_SHUFFLE,
-    STALE_READ,
-    MISSING_PROXY_FENCE,
-    UNFINISHED_PRODUCT,
-    MISSING_PRODUCT_FENCE,
-    UNFINISHED_COPY
-};
-enum Note {
-    NO_NOTE,
-    AT_NULL,
-    IN_HEAP,
-    FREED,
-    OTHER_DEVICE,
-    CONSTANT,
-    WRONG_ARRAY,
-    RETURNED,
-    NOT_BEGUN, /* out of bounds */
-    MOVED,     /* uninitialised: of something that is only copied, which may be a gap in a struct */
-    VALUE,     /* uninitialised: a register */
-    UPDATE,
-    ATOMIC_AND_PLAIN,
-    VOLATILE,
-    OTHER_BLOCK,
-    SCOPE,
-    TWO_SIZES,
-    UNFENCED,
-    COPYING,
-    MULTIPLYING,
-    BULK_WRITING,
-    BULK_READING,
-    BULK_OVERWRITING, /* races */
-    HIDDEN,           /* missing fence of proxies: of one that was begun */
-    EXITED,
-    TWO_LINES,
-    NOT_NAMED,
-    ABSENT,
-    NO_THREAD /* barriers and shuffles */
-};
-
-enum Limit { LIMIT_FINDINGS = 256, LIMIT_PARAMETER_BYTES = 4096 }; /* kept of a launch */
-
-/* What happened `count` times at a line, or between two lines; the rest is of the first time. */
-typedef struct Finding {
-    uint32_t kind, note;
-    uint32_t site, other_site;     /* UINT32_MAX: none */
-    uint32_t access, other_access; /* 0 read, 1 write, 2 atomic */
-    uint32_t block[3], thread[3], other_block[3], other_thread[3];
-    uint32_t space, bytes; /* SPACE_GLOBAL, _SHARED or _LOCAL */
-    uint32_t meant[2];     /* the shared variables that were meant; [1] 0: unknown */
-    uint32_t lanes;        /* threads that skipped a barrier */
-    uint32_t unwritten;    /* bit i: byte i of what was read */
-    uint32_t warps;        /* of collisions. bit i: warp i of a block; all of them: volatile */
-    uint64_t count;
-    uint64_t address, begin, end; /* of the memory that it is in, or was meant to be in */
-} Finding;
-
-typedef int (*ReportCallback)(void);
-
-void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
-/* Called after a launch with findings, where SOFTGPU_SANITIZE is set; returns what it returns. */
-void sg_set_reporter(ReportCallback);
-/* The launches of this thread; findings start anew. on: BUILD_RECORD: they are recorded, too. */
-void sg_sanitize(int on);
-void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANITIZE were set */
-/* What the next launches of this thread are told, until sg_sanitize: memory that counts as never
-   written, and an array that ends here although the allocation around it goes on. */
-void sg_sanitize_unwritten(uint64_t address, size_t bytes);
-void sg_sanitize_bounds(uint64_t address, size_t bytes);
-/* The kernel of this thread's last sanitized launch, or NULL. threads: gets those of a block. */
-const char *sg_sanitize_kernel(void **module, uint32_t *threads);
-/* How many there are of that launch; lost: whether more happened than its order can be told of, from
-   where on no races were looked for; params: gets its parameters. */
-uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, uint32_t *lost,
-                              char *params);
-
-/* The bytes of bulk copies into shared memory that it had nothing to read beside, of what others had
-   brought. */
-uint64_t sg_sanitize_exposed(void);
-
-/* ---- the recorder (record.c): what kernels of its build call beside the sanitizer ---- */
-
-enum EventKind { EVENT_STEP, EVENT_VALUE, EVENT_ACCESS, EVENT_SHUFFLE, EVENT_BARRIER };
-/* What some lanes of a warp do at once. */
-typedef struct Recorded {
-    uint32_t kind, place; /* place: a step, a variable or a site */
-    uint32_t warp, mask, block[3];
-    uint32_t bytes, size;  /* of what one lane accesses, and of each of its elements */
-    uint32_t space;        /* SPACE_GLOBAL, _SHARED or _LOCAL */
-    uint64_t lanes[LANES]; /* addresses; shared and local memory: offsets; shuffles: source lane */
-    uint8_t values[512];   /* 16 of each lane */
-} Recorded;
-
-void sg_record_step(Warp *, uint32_t step, uint32_t mask);
-void sg_record_value(Warp *, uint32_t variable, uint32_t mask, uint32_t bytes, const void *values);
-void sg_record_access(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data);
-void sg_record_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
-                       uint32_t mask);
-void sg_record_barrier(Warp *, uint32_t site, uint32_t mask);
-const Recorded *sg_recorded(uint32_t *count, uint32_t *incomplete);
+   site's counters: count/contract.h; the sanitizer's and the recorder's: watch/contract.h ---- */
 
 #pragma GCC visibility pop
 

@@ -18,7 +18,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from .. import cache
+from .. import cache, contract
 from .emit.module_text import ModuleText, symbol
 from .facts import processor
 from .facts.layout import Layout, Site
@@ -51,7 +51,7 @@ def _version() -> bytes:
     digest = hashlib.sha256(llvmlite.__version__.encode())
     digest.update(" ".join(processor.named()).encode())
     root = Path(__file__).parent.parent
-    sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), [root / "driver/runtime.h"]
+    sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), contract.HEADERS
     for path in sorted(itertools.chain(*sources)):
         digest.update(path.read_bytes())
     return digest.digest()

@@ -2,6 +2,6 @@
 
 from .linking import link
 from .parser import parse
-from .program import Module, PtxError
+from .program import Module, PtxError, TooLarge
 
-__all__ = ["Module", "PtxError", "link", "parse"]
+__all__ = ["Module", "PtxError", "TooLarge", "link", "parse"]

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from importlib import import_module
 
+from . import cubin
 from .program import PtxError
 
 __all__ = ["MAGIC", "ptx_for"]
@@ -13,7 +14,7 @@ __all__ = ["MAGIC", "ptx_for"]
 MAGIC = b"\x50\xed\x55\xba"
 _HEAD = struct.Struct("<4sHHQ")  # magic, version, bytes of this, bytes of all entries
 _ENTRY = struct.Struct("<HHIQIIHHI8xQ8xQ")
-_PTX = 1
+_PTX, _MACHINE_CODE = 1, 2
 _ZSTD, _LZ4 = 0x8000, 0x2000
 
 
@@ -52,9 +53,12 @@ def _unpacked(content: bytes, flags: int, bytes_: int) -> bytes:
 
 
 def ptx_for(image: bytes, arch: int) -> str:
-    """The PTX for the newest architecture up to `arch` (such as 90)."""
+    """The PTX for the newest architecture up to `arch` (such as 90); else that in machine code."""
     found = list(_entries(image))
     usable = [entry for entry in found if entry[0] == _PTX and entry[1] <= arch]
+    for kind, made_for, flags, content, bytes_ in found:
+        if not usable and kind == _MACHINE_CODE and made_for == arch:
+            return cubin.ptx_of(_unpacked(content, flags, bytes_))
     if not usable:
         has = ", ".join(f"{'PTX' if kind == _PTX else 'machine code'} of sm_{a}"
                         for kind, a, *_ in found) or "nothing"  # fmt: skip

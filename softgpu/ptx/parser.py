@@ -192,9 +192,8 @@ class _Parser(Variables):
             self.at += 1
             if not self.line_directive(token):
                 function.directives[token[1:]] = self.numbers()
-        for limit in ("maxntid", "reqntid"):
-            if dims := function.directives.get(limit):
-                function.max_threads = min(math.prod(dims), DEVICE["block_threads"])
+        if dims := function.directives.get("maxntid"):
+            function.max_threads = min(math.prod(dims), DEVICE["block_threads"])
         functions = self.result.functions
         if self.accept(";"):
             functions.setdefault(name, function)

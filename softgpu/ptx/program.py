@@ -19,6 +19,7 @@ __all__ = [
     "Not",
     "Operand",
     "PtxError",
+    "TooLarge",
     "Register",
     "SourceLine",
     "Special",
@@ -31,6 +32,10 @@ __all__ = [
 
 class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
+
+
+class TooLarge(PtxError):
+    """More memory than a block or a thread can have, or more parameters than a kernel."""
 
 
 class Unsupported(PtxError):
@@ -242,6 +247,11 @@ class Function:
     kept_rolled: set[str] = field(default_factory=set)
     max_threads: int | None = None
     source: SourceLine = SourceLine("", 0)
+
+    @property
+    def of_tiles(self) -> bool:
+        """Whether a tile compiler (tileiras) made it."""
+        return 7 in self.directives.get("language", ())
 
     @property
     def instructions(self) -> list[Instruction]:

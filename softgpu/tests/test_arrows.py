@@ -113,10 +113,10 @@ def test_softgpu_is_without_the_course():
         assert not {module.split(".")[0] for module in absolute} & {*PACKAGES[1:]}, name
 
 
-def test_nothing_but_the_command_needs_xray():
+def test_nothing_but_the_command_and_tritons_autotuner_needs_xray():
     rest = [name for name in OF_SOFTGPU if not name.startswith("softgpu.xray")]
     needing = {name for name in rest for other in imported(name) if "softgpu.xray" in other}
-    assert needing == {"softgpu.run"}
+    assert needing == {"softgpu.run", "softgpu.clients.triton"}
 
 
 def test_the_compilers_folders_import_only_those_below_them():
@@ -193,7 +193,9 @@ def test_every_module_can_be_the_first_to_be_imported():
                 del sys.modules[loaded]
             try:
                 importlib.import_module(name)
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+                    os._exit(0)  # a client's, which need not be here
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)

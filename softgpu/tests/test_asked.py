@@ -34,6 +34,11 @@ def test_masks_that_leave_lanes_out(mask):
         assert said == expected
 
 
+def test_blocks_of_other_sizes_than_the_kernel_asks_for():
+    said = _run("blocks.cu").splitlines()
+    assert [line for line in said if line[0] == "."] == _golden("blocks.txt")
+
+
 def test_a_product_ends_for_all_four_warps():
     said = _run("waits.cu", options=("-arch=sm_90a",)).splitlines()
     assert said == _golden("waits.txt")

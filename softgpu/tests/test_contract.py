@@ -14,10 +14,10 @@ from softgpu.ptx import parse
 from softgpu.tests import ROOT
 
 XRAY = ROOT / "softgpu/tests/xray"
-STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Profile CacheShape
+STRUCTS = """Warp Range Site KernelFacts Origin Fault Finding Step Sample Touched Profile CacheShape
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
-StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
+StepKind Arrival Wait AccessHint FenceHint BarrierHint FaultKind FindingKind Note Limit Answer
 BoxHow BoxShift MapField TexelHow ClusterAddress EventKind MmaType MmaHow Rounding
 TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
@@ -88,14 +88,21 @@ def test_offsets_and_numbers_are_the_compilers(tmp_path):
         expected += ffi.typeof(f"enum {name}").relements.items()
     lines = "".join(f'_Static_assert({what} == {value}u, "{what}");\n' for what, value in expected)
     source = tmp_path / "contract.c"
-    source.write_text(f'#include "{contract.HEADER}"\n{lines}')
-    command = [build.find_compiler(), "-std=gnu11", "-fsyntax-only", str(source)]
+    headers = "".join(f'#include "{header}"\n' for header in contract.HEADERS)
+    source.write_text(headers + lines)
+    command = [
+        build.find_compiler(),
+        "-std=gnu11",
+        f"-I{build.DRIVER}",
+        "-fsyntax-only",
+        str(source),
+    ]
     assert not subprocess.run(command, capture_output=True, text=True).stderr
     assert len(expected) > 150
 
 
 def test_every_struct_and_enum_is_compared():
-    text = contract.HEADER.read_text()
+    text = "".join(header.read_text() for header in contract.HEADERS)
     named = re.findall(r"^(?:typedef )?(?:struct|enum) (\w+) \{", text, re.MULTILINE)
     assert set(named) <= {*STRUCTS, *ENUMS}
     assert not re.findall(r"^enum \{(?!.*LANES)", text, re.MULTILINE), "an enum without a name"
@@ -154,7 +161,7 @@ def test_kernels_call_functions_as_the_header_declares_them(declared):
             kind = ffi.typeof(getattr(runtime, name))
             takes = ", ".join([*map(in_llvm, kind.args), *["..."] * kind.ellipsis])
             assert declaration == f"declare {in_llvm(kind.result)} @{name}({takes})"
-    text = contract.HEADER.read_text()
+    text = "".join(header.read_text() for header in contract.HEADERS)
     for_kernels = re.findall(
         r"^(?:void|u?int\d+_t) (sg_\w+)\((?:Warp \*|(?:const )?void \*row|uint32_t (?:mode|bytes))",
         text,

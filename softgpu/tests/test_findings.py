@@ -6,6 +6,7 @@ import pytest
 
 from softgpu import contract, telling
 from softgpu.tests import ROOT
+from softgpu.words import FindingKind
 
 KINDS = contract.names("FindingKind")
 NOTES = contract.names("Note")
@@ -23,8 +24,12 @@ PAGE = PAGE.partition("## What it finds\n")[2].partition("\n##")[0]
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_has_a_teller_and_a_row(kind):
     assert callable(getattr(telling._Teller, f"_{kind}", None)), f"telling.py lacks _{kind}"
-    name = telling._NAMES.get(kind, kind.replace("_", " ")).replace("__", r"\_\_")
+    name = FindingKind[kind.upper()].replace("__", r"\_\_")
     assert f"\n| {name} |" in PAGE, f"softgpu/docs/sanitizer.md, What it finds, lacks {name!r}"
+
+
+def test_kinds_are_the_headers_and_what_ends_a_launch():
+    assert [kind.name.lower() for kind in FindingKind] == [*KINDS, "fault"]
 
 
 @pytest.mark.parametrize("note", NOTES[1:])

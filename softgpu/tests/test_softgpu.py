@@ -566,6 +566,93 @@ def test_machine_code_is_refused_with_what_to_do_instead():
 NOTHING = b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
 
+SHORT = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry which(.param .u64 out, .param .align 8 .b8 a[16], .param .align 8 .b8 b[16])
+{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    .reg .pred %p;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mad.wide.u32 %rd2, %r1, 16, %rd1;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 1;
+    mov.b32 %r3, a;
+    mov.b32 %r4, b;
+    selp.b32 %r5, %r4, %r3, %p;
+    ld.param.u64 %rd3, [%r5];
+    st.global.u64 [%rd2], %rd3;
+    cvt.u64.u32 %rd4, %r5;
+    cvta.param.u64 %rd5, %rd4;
+    ld.u64 %rd6, [%rd5+8];
+    st.global.u64 [%rd2+8], %rd6;
+    ret;
+}
+"""
+
+
+def test_addresses_of_parameters_fit_into_32_bits():
+    """As LLVM's short pointers have them: `ld.param` takes them, and cvta after cvt."""
+    out = np.zeros((32, 2), np.uint64)
+    a, b = np.array([11, 12], np.uint64), np.array([21, 22], np.uint64)
+    pairs = np.zeros(1, [("out", np.intp), ("a", np.uint64, 2), ("b", np.uint64, 2)])
+    memory = cuda.mem_alloc(out.nbytes)
+    pairs["out"], pairs["a"], pairs["b"] = int(memory), a, b
+    kernel = cuda.module_from_buffer(SHORT.encode()).get_function("which")
+    kernel(pairs[0], block=(32, 1, 1))
+    cuda.memcpy_dtoh(out, memory)
+    assert (out == np.where(np.arange(32)[:, None] % 2, b, a)).all()
+
+
+TILES = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry count(.param .u64 out) .reqntid 64, 2, 1 {language}
+{{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    .shared .align 4 .b8 room[{shared}];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %ntid.y;
+    mad.lo.u32 %r3, %r1, 1000, %r2;
+    st.shared.u32 [room+{shared}-4], %r3;
+    ld.shared.u32 %r3, [room+{shared}-4];
+    atom.global.add.u32 %r4, [%rd1], %r3;
+    ret;
+}}
+"""
+
+
+def count_threads(language, shared, block):
+    out = np.zeros(1, np.uint32)
+    text = TILES.format(language=language, shared=shared)
+    cuda.module_from_buffer(text.encode()).get_function("count")(cuda.InOut(out), block=block)
+    return out[0]
+
+
+@pytest.mark.parametrize("block", [(64, 2, 1), (1, 1, 1)])
+def test_a_block_has_the_threads_that_its_kernel_requires(block):
+    """One thread stands for all, as on an H100 (asked/golden/blocks.txt)."""
+    assert count_threads("", 1024, block) == 64002 * 128
+
+
+def test_other_blocks_than_the_kernel_requires_are_refused():
+    for block in [(128, 1, 1), (64, 1, 1), (2, 1, 1), (64, 2, 2)]:
+        with pytest.raises(cuda.LogicError, match="compiled for .* 64 x 2 x 1 threads"):
+            count_threads("", 1024, block)
+
+
+def test_a_kernel_of_tiles_may_fill_shared_memory_without_asking():
+    assert count_threads(".language 7", 227 << 10, (1, 1, 1)) == 64002 * 128
+    with pytest.raises(cuda.Error, match="232452 bytes of static shared memory"):
+        count_threads(".language 7", (227 << 10) + 4, (1, 1, 1))
+    with pytest.raises(cuda.Error, match="232448 bytes of static shared memory"):
+        count_threads("", 227 << 10, (64, 2, 1))
+
+
 def test_an_error_at_a_module_that_nobody_keeps_is_told():
     with pytest.raises(cuda.LogicError, match="no kernel named 'missing'"):
         cuda.module_from_buffer(NOTHING).get_function("missing")

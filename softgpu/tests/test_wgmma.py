@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(
 software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's words")
 
 import pycuda.driver as cuda  # noqa: E402
+from pycuda import gpuarray  # noqa: E402
 from pycuda.compiler import SourceModule  # noqa: E402
 
 DEEP = 64  # halves along k, 128 bytes
@@ -133,6 +134,20 @@ extern "C" __global__ void where(u64 a, u64 b, float *c)
 """
 )
 PLAIN = 128 >> 4 << 16 | 256 >> 4 << 32
+
+
+@software
+def test_products_may_be_waited_for_before_the_first_one() -> None:
+    source = """
+__global__ void waits(float *x)
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    x[threadIdx.x] = 1.f;
+}
+"""
+    kernel = SourceModule(source, arch="sm_90a").get_function("waits")
+    x = gpuarray.zeros(128, np.float32)
+    assert not xray.sanitize(kernel, x, grid=(1, 1), block=(128, 1, 1))
 
 
 @software

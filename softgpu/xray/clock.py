@@ -14,7 +14,9 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from math import ceil, log
 
+from ..phrases import Said, joined
 from ..sass import second_factor
+from ..words import Predicted
 from .chip import Chip, chip
 
 __all__ = ["Prediction", "in_words", "memory_us", "predict", "short_us"]
@@ -63,17 +65,29 @@ class Prediction:
     why: str = ""
 
     @property
-    def words(self) -> tuple[str, str]:
-        """(the time, what limits it and what would next)."""
+    def time(self) -> str:
+        return "none" if self.why else in_words(self.us)
+
+    @property
+    def limited(self) -> Said:
+        """What limits it, and what would next."""
         if self.why:
-            return "none", f"no prediction: {self.why}"
+            return Predicted.NONE(why=self.why)
         (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
-        limits = f"limited by {SAID.get(first, first)} ({in_words(most)} alone)"
-        limits += f", then by {SAID.get(second, second)} ({in_words(less)})"
-        return in_words(self.us), f"on {self.of.words}, not measured; {limits}"
+        return Predicted.LIMITED(
+            chip=self.of.words,
+            first=SAID.get(first, first),
+            most=in_words(most),
+            second=SAID.get(second, second),
+            less=in_words(less),
+        )
+
+    @property
+    def text(self) -> Said:
+        return self.limited if self.why else joined(self.time, self.limited, between=", ")
 
     def __str__(self) -> str:
-        return ", ".join(self.words)
+        return self.text
 
 
 def short_us(us: float) -> str:

@@ -112,7 +112,8 @@ def _compiled(kernel, options=()):
 
     source, name = text_and_name(kernel)
     arguments = {"source": source, "options": [*options]}
-    function = SourceModule(**arguments).get_function(name)
+    with one_at_a_time:  # which of two threads writes to the compiler's cache
+        function = SourceModule(**arguments).get_function(name)
     function.name, function.arguments = name, arguments
     function.parameters = parameters.parameters(Declarations(source), name)
     function.without_optimisation = lambda: _compiled(kernel, ["-G"])

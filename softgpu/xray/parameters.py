@@ -32,6 +32,14 @@ def _parameter(declarations: Any, declared: Any) -> Any:
     return Parameter(declared.text, declared.is_pointer, dtype)
 
 
+class ArgumentError(TypeError):
+    """An argument that a kernel does not take: what is wrong with it, and what to do."""
+
+    def __init__(self, problem: str, to_do: str = ""):
+        super().__init__(f"{problem}: {to_do}" if to_do else problem)
+        self.problem = problem
+
+
 def check(arguments: Any, declared: Any = None, kernel: str = "the kernel") -> None:
     """Refuse arguments that PyCUDA would refuse, or that are not what the kernel declares.
 
@@ -39,46 +47,48 @@ def check(arguments: Any, declared: Any = None, kernel: str = "the kernel") -> N
     if declared is not None and len(arguments) != len(declared):
         plural = "" if len(declared) == 1 else "s"
         takes = f" ({', '.join(p.text for p in declared)})" if declared else ""
-        raise TypeError(
+        raise ArgumentError(
             f"{kernel} takes {len(declared)} argument{plural}{takes}, not {len(arguments)}"
         )
     for number, argument in enumerate(arguments):
         parameter = declared[number] if declared is not None else None
         if problem := _problem(argument, parameter):
             where = f" ({parameter.text})" if parameter else ""
-            raise TypeError(f"argument {number + 1}{where} {problem}")
+            raise ArgumentError(f"argument {number + 1}{where} {problem[0]}", problem[1])
 
 
-def _problem(argument: Any, parameter: Any) -> str | None:
-    """What is wrong with an argument and what to pass in its place; None: nothing."""
+def _problem(argument: Any, parameter: Any) -> tuple[str, str] | None:
+    """(what is wrong with an argument, what to pass in its place); None: nothing."""
     if type(argument) in (bool, int, float, np.bool_):
         return _python_number(argument, parameter)
     if argument is None:
-        return "is None: pass an array, or np.uintp(0) for a null pointer"
+        return "is None", "pass an array, or np.uintp(0) for a null pointer"
     if isinstance(argument, (str, bytes, list, tuple, dict, set, range)):
         name = type(argument).__name__
-        return f"is a {name}: pass a NumPy number, or an array with gpuarray.to_gpu(...)"
+        return f"is a {name}", "pass a NumPy number, or an array with gpuarray.to_gpu(...)"
     if parameter is None or parameter.dtype is None:
         return None
     dtype = parameter.dtype
     if isinstance(argument, np.generic):
         if parameter.is_pointer:
             is_address = argument.itemsize == 8 and argument.dtype.kind in "iu"
-            return None if is_address else f"is a number of type {argument.dtype}: pass an array"
-        fits = _alike(argument.dtype, dtype)
-        return None if fits else f"is of type {argument.dtype}: pass np.{dtype}({argument})"
+            problem = f"is a number of type {argument.dtype}", "pass an array"
+            return None if is_address else problem
+        problem = f"is of type {argument.dtype}", f"pass np.{dtype}({argument})"
+        return None if _alike(argument.dtype, dtype) else problem
     array = getattr(argument, "array", argument)  # of driver.In and its kin
     found = getattr(array, "dtype", None)
     if not parameter.is_pointer:
-        return f"is no number: pass np.{dtype}(...)" if found is None or array.ndim else None
+        problem = "is no number", f"pass np.{dtype}(...)"
+        return problem if found is None or array.ndim else None
     if _is_on_host(argument):
-        return "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"
+        return "is a NumPy array, on the host", "send it over with gpuarray.to_gpu(...)"
     if found is None or found.kind == "V" or dtype.itemsize == 1:  # bytes may stand for anything
         return None
     if _alike(np.dtype(f"f{found.itemsize // 2}") if found.kind == "c" else found, dtype):
         return None
     same_bytes = f", or x.view(np.{dtype}) for its bytes" * (array.nbytes % dtype.itemsize == 0)
-    return f"is an array of {found}: pass x.astype(np.{dtype}){same_bytes}"
+    return f"is an array of {found}", f"pass x.astype(np.{dtype}){same_bytes}"
 
 
 def _is_on_host(argument: Any) -> bool:
@@ -92,16 +102,16 @@ def _alike(a: Any, b: Any) -> bool:
     return a.itemsize == b.itemsize and (a.kind == b.kind or (a.kind in whole and b.kind in whole))
 
 
-def _python_number(argument: Any, parameter: Any) -> str:
+def _python_number(argument: Any, parameter: Any) -> tuple[str, str]:
     name = type(argument).__name__.rstrip("_")
     kind = "bool" if name == "bool" else f"Python {name}"
     if parameter is not None and parameter.is_pointer:
-        return f"is a {kind}: pass an array"
+        return f"is a {kind}", "pass an array"
     if parameter is not None and parameter.dtype is not None:
         dtype = "int8" if parameter.dtype == bool else parameter.dtype
     elif name == "int" and not -(1 << 31) <= argument < 1 << 31:
-        return f"is a {kind}: pass np.int64({argument}) or, for an address, the array"
+        return f"is a {kind}", f"pass np.int64({argument}) or, for an address, the array"
     else:
         dtype = {"bool": "int8", "float": "float32", "int": "int32"}[name]
     value = argument if np.dtype(dtype).kind == "f" else int(argument)
-    return f"is a {kind}: pass np.{dtype}({value})"
+    return f"is a {kind}", f"pass np.{dtype}({value})"

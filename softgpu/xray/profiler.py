@@ -29,8 +29,8 @@ _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step"
 def profile(
     kernel: Any,
     *args: Any,
-    grid: int | Sequence[int],
-    block: int | Sequence[int],
+    grid: int | Sequence[int] = 0,
+    block: int | Sequence[int] = 0,
     shared: int = 0,
     watch: int | Sequence[int] = 0,
     cooperative: bool = False,
@@ -40,11 +40,17 @@ def profile(
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
     kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
+    Or, alone, a function that launches a kernel in a way of its own, whose arguments do change:
+    `lambda: add[grid](x, y, n)`.
     watch: the block, by number or index, that the pictures are of.
     chip: the GPU whose time is predicted, as in softgpu/xray/chips: "h200" or "h100".
     cooperative: all blocks are there at once, and can meet: grid.sync().
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then."""
+    if not grid and callable(kernel):
+        if (found := profile_call(kernel, chip)) is None:
+            raise ValueError("profile takes a call that launches one kernel on the software GPU")
+        return found
     sides, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
     of, target = chip_named(chip), target_of(kernel)

@@ -12,6 +12,7 @@ import numpy as np
 from ..advice import line_name
 from ..ptx.program import SourceLine
 from ..sass import Refused
+from ..words import Place
 from .chip import Chip, chip
 from .clock import SAID, Prediction, predict
 from .details import Details
@@ -232,8 +233,8 @@ class Report:
     def named(self, place: tuple[str, int]) -> str:
         """A line's name, "line 12" or "tensor.cuh:51, called at line 12"."""
         name, callers = line_name(*place), self._callers(place)
-        name = name if ":" in name else f"line {name}"
-        return f"{name}, called at {callers}" if callers else name
+        name = name if ":" in name else Place.LINE(number=name)
+        return Place.CALLED_AT(line=name, caller=callers) if callers else name
 
     # --- tables -----------------------------------------------------------------------------
 
@@ -289,7 +290,7 @@ class Report:
                     f" limited by {o.limit}",
                 )
             )
-        rows.append(("predicted time", *self.prediction.words))
+        rows.append(("predicted time", self.prediction.time, self.prediction.limited))
         return rows
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..advice import line_name
 from ..findings import FOLDED, Finding, Findings
+from ..loader import Engine
 from ..telling import last_findings
 from .launch import address_of, byte_count, one_at_a_time, shape, target_of
 
@@ -44,8 +45,8 @@ def _html_row(tag: str, cells: Iterable[object]) -> str:
 def sanitize(
     kernel: Any,
     *args: Any,
-    grid: int | Sequence[int],
-    block: int | Sequence[int],
+    grid: int | Sequence[int] = 0,
+    block: int | Sequence[int] = 0,
     shared: int = 0,
     uninitialised: Any = (),
     cooperative: bool = False,
@@ -55,6 +56,8 @@ def sanitize(
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
     kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
+    Or, alone, a function that launches a kernel in a way of its own, whose arguments do change:
+    `lambda: add[grid](x, y, n)`.
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver.
     cooperative: all blocks are there at once, and can meet: grid.sync().
@@ -62,6 +65,8 @@ def sanitize(
     compiler leaves out because nothing needs them.
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then; not called where a fault ended the launch."""
+    if not grid and callable(kernel):
+        return _sanitize_call(kernel)
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
     for array in uninitialised:
@@ -98,16 +103,36 @@ def sanitize(
         runtime.sg_cooperative(cooperative)
         try:
             target.launch(args, grid, block, shared, ready, ends)
-            fault = None
-        except Exception as error:
+        except Exception:
             if ended or last_findings(target.engine) is None:  # after's own; refused, not run
                 raise
-            fault = str(error)
         finally:
             runtime.sg_cooperative(0)
             runtime.sg_sanitize(0)
-        found = last_findings(target.engine, ShownFindings, types, fault)
+        found = last_findings(target.engine, ShownFindings, types, bool(ended))
     assert isinstance(found, ShownFindings)  # a launch was watched
+    return found
+
+
+def _sanitize_call(launch: Callable[[], object]) -> ShownFindings:
+    """What is wrong with the last kernel that launch() launches."""
+    engine = Engine.in_use()
+    if engine is None:
+        raise RuntimeError("a call can be sanitized on the software GPU only: softgpu.install()")
+    has_ended = False
+    with one_at_a_time:
+        engine.runtime.sg_sanitize(1)
+        try:
+            launch()
+            has_ended = True
+        except Exception:
+            if last_findings(engine) is None:  # its own; nothing was launched
+                raise
+        finally:
+            engine.runtime.sg_sanitize(0)
+        found = last_findings(engine, ShownFindings, has_ended=has_ended)
+    if not isinstance(found, ShownFindings):
+        raise ValueError("sanitize takes a call that launches a kernel; this one launched none")
     return found
 
 

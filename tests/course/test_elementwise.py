@@ -484,15 +484,19 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "float64"])
 def test_transposed_views(dtype, tiles, monkeypatch):
     if tiles:
-        for name, least in {"SMALL": 0, "NARROWEST": 0, "TILE": 1}.items():
-            monkeypatch.setattr(layout, name, least)
+        monkeypatch.setattr(layout, "SMALL", 0)
+        monkeypatch.setattr(layout, "SECTOR", 0)
     monkeypatch.setattr(elementwise, "prepared", launch.Kept())
-    for shape in (128, 256), (65, 100), (3, 70, 130):
+    for shape in (128, 256), (65, 100), (5, 701), (24, 333), (3, 70, 130), (2, 3, 7, 515):
         x = numbers(*shape, dtype=dtype)
         order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)
         b, y = view(numbers(*(shape[i] for i in order), seed=1, dtype=dtype), (), order)
         checks.assert_equal(ops.subtract(on_gpu(x), y).get(), x - b)
     checks.assert_equal(ops.subtract(y, on_gpu(x)).get(), b - x)
+    for taken in np.s_[2:, 3:], np.s_[1:, ::-1]:  # rows begin in between, or run backwards
+        a, x = view(numbers(44, 300, dtype=dtype), taken)
+        c, z = view(numbers(300, 44, dtype=dtype, seed=1), taken[::-1], (1, 0))
+        checks.assert_equal(ops.subtract(x, z).get(), a - c)
     checks.assert_equal(ops.less(y, y).get(), b < b)
     checks.assert_equal(ops.add(y, 1).get(), b + b.dtype.type(1))
 

@@ -254,6 +254,10 @@ def test_without_an_axis_to_fold():
         for array, axis in (one, None), (one, ()), (x, ()):
             result = getattr(ops, operation)(array, axis)
             assert result is not array and np.array_equal(result.get(), array.get())
+    for operation in "sum", "max", "argmin":
+        for axis in 1, (0, 1), (1, 2):  # an axis of one element changes nothing
+            check(operation, numbers((4, 1, 6)), axis if operation != "argmin" else 1)
+    assert ops.sum(on_gpu(numbers((4, 1, 6), "int32")), 1).dtype == "int64"
     assert ops.argmax(one).get() == 0 == ops.argmin(one).get()
     assert ops.argmax(one).dtype == "int64"
     assert ops.sum(to_gpu(np.array(3, "int32"))).dtype == "int64"

@@ -15,7 +15,9 @@ from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
 
 PAGES = "streams", "elsewhere"
-NEEDS = {"numba": "numba", "cuda.core": "cuda_core", "streams": "pycuda"}
+NEEDS = {
+    "numba": "numba", "cuda.core": "cuda_core", "triton": "triton", "streams": "pycuda",
+}  # fmt: skip
 PROGRAM = re.compile(r"^<!-- (program|not run): ([^\n]*) -->\n```python\n(.*?)^```", re.M | re.S)
 ALL = [m for page in PAGES for m in PROGRAM.findall((ROOT / f"docs/{page}.md").read_text())]
 PROGRAMS = {name: text for kind, name, text in ALL if kind == "program"}
@@ -49,11 +51,12 @@ def test_files_that_a_page_names_exist(page):
 @pytest.mark.slow
 @pytest.mark.parametrize("watched", ["0", "1"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_program_runs(name, watched):
+def test_the_program_runs(name, watched, tmp_path):
     doors.need(NEEDS[name])
-    program = f"import softgpu\nsoftgpu.install()\n{PROGRAMS[name]}"
+    path = tmp_path / "program.py"  # Triton reads its kernels from there
+    path.write_text(f"import softgpu\nsoftgpu.install()\n{PROGRAMS[name]}")
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True,
+        [sys.executable, path], capture_output=True, text=True,
         env={**os.environ, "SOFTGPU_SANITIZE": watched},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

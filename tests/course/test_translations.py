@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections import Counter
+from enum import Enum
 from pathlib import Path
 
 import polib
@@ -15,8 +16,12 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import translate  # noqa: E402  (of scripts/)
 import work  # noqa: E402
 
-from helpers import exercises, language, predictions  # noqa: E402
+from helpers import exercises, language, predictions, words  # noqa: E402
 from helpers.exercises import judging, texts  # noqa: E402
+from helpers.words import Kind, Refusal, Shown  # noqa: E402
+from softgpu import words as softgpu_words  # noqa: E402
+from softgpu.phrases import joined  # noqa: E402
+from softgpu.words import Does, FindingKind, Happened, Place, Thread  # noqa: E402
 
 PAGES = translate.edition()
 NOTEBOOKS = [page for page in PAGES if page.endswith(".ipynb")]
@@ -161,12 +166,23 @@ def in_chinese(text, monkeypatch):
 TABLES = ["verdicts", "predictions"]
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_phrases_have_the_blanks_of_their_originals(name):
-    table = json.loads((ROOT / f"publish/translations/zh/{name}.json").read_text())
-    blank = re.compile(r"\{\w+\}")
-    for english, phrase in table.items():
-        assert Counter(blank.findall(english)) == Counter(blank.findall(phrase)), english
+CODES = [
+    code
+    for module in (softgpu_words, words)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Enum) and kind.__module__ == module.__name__
+    for code in kind
+]
+
+
+def test_every_phrase_has_words_with_the_blanks_of_its_original():
+    table = json.loads((ROOT / "publish/translations/zh/words.json").read_text())
+    told = {(kind, name) for kind, phrases in table.items() for name in phrases}
+    assert told == {(type(code).__name__, code.name) for code in CODES}
+    blank = re.compile(r"\{.*?\}")
+    for code in CODES:
+        chinese = table[type(code).__name__][code.name]
+        assert {*blank.findall(code.value)} == {*blank.findall(chinese)}, code
 
 
 def test_exercises_have_the_titles_of_their_pages():
@@ -177,28 +193,36 @@ def test_exercises_have_the_titles_of_their_pages():
             assert table[title] == chinese
 
 
-@pytest.mark.parametrize("text, words", [
-    ("right and clean", "正确且无问题"),
-    ("  Next: Use floats only.", "  下一步：只用 float。"),
-    ("counters: bank conflicts of loads 4,480, ours 0", "计数：加载的存储体冲突 4,480，我们的 0"),
-    ("counters: requests to load 9, ours 4, 5 at most", "计数：加载请求 9，我们的 4，至多 5"),
-    ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0; 1 of 1 elements are wrong",
-     "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内；1 个元素中有 1 个错了"),
-    ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0",
-     "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内"),
-    ("values: n = 3: out[0]: got nan, expected 2.4; 2 of 3 elements are wrong",
-     "值：n = 3：out[0]：得到 nan，应为 2.4；3 个元素中有 2 个错了"),
-    ("values: n = 3: 2 of 3 elements of out are wrong", "值：n = 3：out 的 3 个元素中有 2 个错了"),
-    ("values: n = 1: out is wrong", "值：n = 1：out 错了"),
-    ("out of bounds: kernel.cu:5: thread (1,0,0) of block (0,0,0) reads 4 bytes at"
-     " argument 1 (x), byte 4 (one past the end of 4) (255 times)\n   5 | out[i] = 2 * x[i];",
-     "越界：kernel.cu:5：块 (0,0,0) 的线程 (1,0,0) 读 "
-     "参数 1（x），字节 4（末尾 4 之后的第一个） 处的 4 字节（255 次）"
-     "\n   5 | out[i] = 2 * x[i];"),
+LAUNCH = {"launch": "n = 3", "element": "out[0]", "got": "nan", "expected": "2.4"}
+ACCESS = {
+    "thread": Thread.OF_BLOCK(thread="1,0,0", block="0,0,0"),
+    "does": Does.READS(),
+    "bytes": Place.BYTES(count=4),
+    "place": Place.NAMED_ARGUMENT(number=1, name="x"),
+}
+
+
+@pytest.mark.parametrize("text, chinese", [
+    (Shown.RIGHT(), "正确且无问题"),
+    (Shown.NEXT(advice="Use floats only."), "下一步：只用 float。"),
+    (Shown.REASON(kind=Kind.COUNTERS, text=Refusal.COUNT(what=words.counter("lds.conflicts"),
+                                                         value=4480, best=0)),
+     "计数：加载的存储体冲突 4,480，我们的 0"),
+    (Refusal.COUNT_AT_MOST(what=words.counter("ld.requests"), value=9, best=4, most=5),
+     "加载请求 9，我们的 4，至多 5"),
+    (Refusal.ELEMENTS(**LAUNCH, count=2, size=3),
+     "n = 3：out[0]：得到 nan，应为 2.4；3 个元素中有 2 个错了"),
+    (Refusal.ELEMENT_WITHIN(**LAUNCH, within=0.1),
+     "n = 3：out[0]：得到 nan，应为 2.4，误差 0.1 以内"),
+    (Refusal.SEVERAL(launch="n = 3", name="out", count=2, size=3),
+     "n = 3：out 的 3 个元素中有 2 个错了"),
+    (Refusal.FOUND(launch="n = 1", finding=FindingKind.RACE), "n = 1：数据竞争"),
+    (joined(Happened.AT(**ACCESS), "   5 | out[i] = 2 * x[i];", between="\n"),
+     "块 (0,0,0) 的线程 (1,0,0) 读 参数 1（x） 处的 4 字节\n   5 | out[i] = 2 * x[i];"),
     ("what nobody has translated: {odd}, (9)", "what nobody has translated: {odd}, (9)"),
 ])  # fmt: skip
-def test_what_a_verdict_says(text, words, monkeypatch):
-    assert in_chinese(text, monkeypatch) == words
+def test_what_a_verdict_says(text, chinese, monkeypatch):
+    assert in_chinese(text, monkeypatch) == chinese
     monkeypatch.setenv("COURSE_LANGUAGE", "xx")
     assert language.told(text) == text
     monkeypatch.delenv("COURSE_LANGUAGE")
@@ -230,12 +254,7 @@ def test_every_phrase_about_predictions_is_said_somewhere():
     for name in TOLD:
         known = predictions.find(name)
         said |= {known["what"], known["because"], *(m["thought"] for m in known["mistakes"])}
-    code = (ROOT / "helpers/predictions.py").read_text()
-    templates = {phrase for phrase in table if phrase not in said}
-    assert len(TOLD) > 20
-    for phrase in templates:
-        words = re.sub(r"\{number\}.*", "", phrase)
-        assert words and words in code, phrase
+    assert len(TOLD) > 20 and {*table} <= said
 
 
 def test_what_predictions_lack_in_chinese_is_told(monkeypatch, tmp_path):

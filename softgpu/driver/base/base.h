@@ -15,7 +15,6 @@ CUresult fail(CUresult code, const char *format, ...) __attribute__((format(prin
 CUresult fail_as_told(int answer);
 /* Print a message to the user, if a handler is registered (sg_set_teller). */
 void say_to_user(const char *format, ...) __attribute__((format(printf, 1, 2)));
-const char *detail_text(void);
 void clear_detail(void);
 
 /* ---- handles.c: opaque handles given to programs ---- */

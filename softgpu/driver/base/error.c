@@ -196,7 +196,7 @@ CUresult fail_as_told(int answer)
     return last_code = CUDA_ERROR_UNKNOWN;
 }
 
-const char *detail_text(void) { return detail; }
+const char *sg_error_detail(void) { return detail; }
 
 void clear_detail(void) { detail[0] = 0; }
 

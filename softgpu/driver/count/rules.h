@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime.h"
+#include "contract.h"
 
 enum { SECTOR = 32 }; /* bytes */
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "contract.h"
 #include "run/run.h"
 
 #define MOST 64 /* blocks on a multiprocessor */

@@ -167,6 +167,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
     kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;
     memcpy(kernel->cluster, facts->cluster, sizeof kernel->cluster);
+    memcpy(kernel->required, facts->required, sizeof kernel->required);
     kernel->ptx_version = facts->ptx_version ? facts->ptx_version : ARCHITECTURE;
     kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
     kernel->carveout = -1;
@@ -357,7 +358,7 @@ CUAPI cuModuleLoadFatBinary(CUmodule *out, const void *image)
 void module_tell_log(CUresult result, unsigned count, const int *options, void **values)
 {
     enum { INFO_LOG_BYTES = 4, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
-    const char *words = result ? detail_text() : "";
+    const char *words = result ? sg_error_detail() : "";
     char *buffer = NULL;
     for (unsigned i = 0; i < count; i++)
         if (options[i] == ERROR_LOG) buffer = values[i];

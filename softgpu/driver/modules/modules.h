@@ -30,8 +30,8 @@ typedef struct Kernel {
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
     uint32_t watched_shared;
-    uint32_t cluster[3]; /* 0: not specified */
-    bool large_clusters; /* may have more than PORTABLE_CLUSTER blocks */
+    uint32_t cluster[3], required[3]; /* as in KernelFacts; 0: not specified */
+    bool large_clusters;              /* may have more than PORTABLE_CLUSTER blocks */
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;

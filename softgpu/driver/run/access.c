@@ -28,6 +28,34 @@ static Range used_bytes(const Warp *w, const struct Site *s, uint32_t lane)
     return (Range){__builtin_ctz(used), 32 - __builtin_clz(used)};
 }
 
+/* Says of a global address what is there. */
+static void __attribute__((noreturn)) outside(Warp *w, uint32_t site, uint32_t lane,
+                                              uint64_t address, uint32_t bytes)
+{
+    const CUresult illegal = CUDA_ERROR_ILLEGAL_ADDRESS;
+    const Kernel *kernel = w->worker->job->kernel;
+    Context *context = kernel->module->owner;
+    const char *does = verb(&kernel->sites[site]);
+    const AddressText at = address_text(address);
+    const Allocation *found = memory_find(address);
+    char where[400];
+    Range block;
+    if (found && !peer_reaches(context, found))
+        fault_at(w, site, lane, illegal, OTHER_DEVICE, does, bytes, at.text, found->device,
+                 context->device);
+    if (found && found->constant) fault_at(w, site, lane, illegal, CONSTANT, does, bytes, at.text);
+    if (found)
+        fault_at(w, site, lane, illegal, PARTLY_OUTSIDE, does, bytes, at.text,
+                 (unsigned long long)(found->end - address),
+                 (unsigned long long)(found->end - found->begin));
+    if (heap_range(context, address, &block) != NOT_IN_HEAP)
+        fault_at(w, site, lane, illegal, NOT_IN_HEAP_BLOCK, does, bytes, at.text);
+    if (addresses_hidden() && address >> 32)
+        fault_by_lane(w, site, lane, illegal, FAULT_OUTSIDE, WORDS_SOMEWHERE_OUTSIDE, does, bytes);
+    memory_describe(address, where, sizeof where);
+    fault_at(w, site, lane, illegal, OUTSIDE, does, bytes, at.text, where);
+}
+
 /* Tells what is wrong with a lane's address. */
 static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     __attribute__((noreturn));
@@ -43,62 +71,33 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     bool shared = s->space == SPACE_SHARED || in_shared < SM_SHARED;
     bool local = s->space == SPACE_LOCAL || in_local < w->worker->local_room;
     if (address & (s->bytes - 1))
-        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
-                 "%s %u bytes at 0x%llx, which is not a multiple of %u", verb(s), s->bytes,
-                 (unsigned long long)(shared ? in_shared : address), s->bytes);
+        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS, MISALIGNED, verb(s), s->bytes,
+                 address_text(shared ? in_shared : address).text, s->bytes);
     address += used.begin;
     const uint32_t rank = (uint32_t)(in_shared + w->window) >> CLUSTER_RANK_BIT;
     if (s->space == SPACE_SHARED && w->worker->cluster->blocks > 1 &&
         rank != w->window >> CLUSTER_RANK_BIT)
-        fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                 "%s %u bytes at the address 0x%x, of the block of rank %u, as of its own shared "
-                 "memory, and its rank is %u: .shared::cluster reaches other blocks",
-                 verb(s), bytes, (uint32_t)(in_shared + w->window), rank,
-                 w->window >> CLUSTER_RANK_BIT);
+        fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, NOT_OWN_SHARED, verb(s), bytes,
+                 (uint32_t)(in_shared + w->window), rank, w->window >> CLUSTER_RANK_BIT);
     if (shared)
-        fault_at(w, site, lane, illegal,
-                 "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it", verb(s),
-                 bytes, (long long)(address - (uint64_t)w->shared), w->shared_bytes);
+        fault_at(w, site, lane, illegal, BEYOND_SHARED, verb(s), bytes,
+                 (long long)(address - (uint64_t)w->shared), w->shared_bytes);
     if (local)
-        fault_at(w, site, lane, illegal,
-                 "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s), bytes,
+        fault_at(w, site, lane, illegal, BEYOND_LOCAL, verb(s), bytes,
                  (long long)(address - (uint64_t)w->local - lane * w->local_stride),
                  kernel->local_bytes);
     const Worker *owner = cluster_owner(w->worker, address);
     if (owner && owner != w->worker)
-        fault_at(w, site, lane, illegal,
-                 "%s %u bytes at byte %llu of the shared memory of block (%u,%u,%u), of the same "
-                 "cluster, which has %s",
-                 verb(s), bytes, (unsigned long long)(address - (uint64_t)owner->shared),
-                 owner->ctaid[0], owner->ctaid[1], owner->ctaid[2],
+        fault_at(w, site, lane, illegal, BEYOND_ITS_SHARED, verb(s), bytes,
+                 (unsigned long long)(address - (uint64_t)owner->shared), owner->ctaid[0],
+                 owner->ctaid[1], owner->ctaid[2],
                  owner->live_threads ? "less of it" : "ended: cluster.sync() before its end");
     if (s->space == SPACE_CLUSTER ||
         (w->worker->cluster->blocks > 1 && address - (uint64_t)w->cluster_shared < 1ull << 32))
-        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                 "%s %u bytes of shared memory of the block of rank %lld; its cluster has %u "
-                 "blocks",
-                 verb(s), bytes, (long long)(address - (uint64_t)w->cluster_shared) / CLUSTER_STEP,
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, NO_SUCH_BLOCK, verb(s), bytes,
+                 (long long)(address - (uint64_t)w->cluster_shared) / CLUSTER_STEP,
                  w->worker->cluster->blocks);
-    char where[400];
-    Range block;
-    const Allocation *found = memory_find(address);
-    const Context *context = kernel->module->owner;
-    HeapAnswer heap = heap_range(kernel->module->owner, address, &block);
-    if (found && !peer_reaches(context, found))
-        snprintf(where, sizeof where,
-                 "which is memory of device %d, and the kernel runs on device %d without peer "
-                 "access to it (cuCtxEnablePeerAccess)",
-                 found->device, context->device);
-    else if (found && found->constant) snprintf(where, sizeof where, "which is constant memory");
-    else if (found)
-        snprintf(where, sizeof where, "where only %llu bytes are left of the %llu-byte allocation",
-                 (unsigned long long)(found->end - address),
-                 (unsigned long long)(found->end - found->begin));
-    else if (heap != NOT_IN_HEAP)
-        snprintf(where, sizeof where, "in the heap of malloc, but not inside an allocated block");
-    else memory_describe(address, where, sizeof where);
-    fault_at(w, site, lane, illegal, "%s %u bytes at 0x%llx, %s", verb(s), bytes,
-             (unsigned long long)address, where);
+    outside(w, site, lane, address, bytes);
 }
 
 static bool inside(Range r, uint64_t address, uint32_t bytes)

@@ -352,7 +352,11 @@ static inline Warp *take_next(Worker *worker, Warp *w)
 static void __attribute__((noinline)) start_another(Worker *worker, Warp *w)
 {
     Fiber *fiber = idle_fiber(worker);
-    if (!fiber) fault_plain(worker, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
+    if (!fiber) {
+        fault_record(worker->job, CUDA_ERROR_OUT_OF_MEMORY, FAULT_NO_MEMORY, NO_SITE,
+                     WORDS_NO_MEMORY, "the stack of a warp");
+        fault_leave(worker);
+    }
     worker->running = fiber;
     fiber_switch(&w->sp, fiber->sp);
 }
@@ -411,8 +415,9 @@ static void __attribute__((noreturn)) deadlock(Worker *worker)
 {
     char text[2500];
     FOR_LANES(id, worker->ahead) join_barrier(worker, &worker->warps[id]);
-    deadlock_describe(worker, text, sizeof text);
-    fault_plain(worker, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
+    const enum FaultKind kind = deadlock_describe(worker, text, sizeof text);
+    fault_record(worker->job, CUDA_ERROR_LAUNCH_FAILED, kind, NO_SITE, "%s", text);
+    fault_leave(worker);
 }
 
 /* None of the warps can go on until another block of the cluster has done something for it. */
@@ -432,8 +437,8 @@ static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t
 {
     if (*w->stop) fault_leave(worker);
     if (id >= BARRIERS || threads > BLOCK_THREADS)
-        fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
-                 "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
+        fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED, BARRIER_NUMBER,
+                 id, threads);
     count_exits(worker, w, w->live);
     Barrier *b = &worker->barriers[id];
     /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */

@@ -21,7 +21,14 @@ typedef struct {
     Range array;           /* the allocation that the array lies in */
 } Box;
 
-static void read_map(Box *b, uint64_t where, const char *does)
+/* 128 zeros become a map as fields of it are replaced: tile compilers make one so. */
+static bool is_blank(uint64_t where)
+{
+    static const char blank[MAP_BYTES];
+    return !memcmp((const void *)where, blank, MAP_BYTES);
+}
+
+static void read_map(Box *b, uint64_t where, const char *does, bool may_begin)
 {
     const char *kind = where % MAP_ALIGN ? "lies at" : "cannot be read at";
     const bool shared = where - (uint64_t)b->w->shared < b->w->shared_bytes;
@@ -29,15 +36,18 @@ static void read_map(Box *b, uint64_t where, const char *does)
         (!shared && access_readable_end(b->w, b->lane, where) < where + MAP_BYTES))
         fault_at(b->w, b->site, b->lane,
                  where % MAP_ALIGN ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "%s a tensor map that %s 0x%llx; a map lies at a multiple of %d bytes, "
-                 "in global memory or a kernel's __grid_constant__ parameter",
-                 does, kind, (unsigned long long)where, MAP_ALIGN);
+                 MAP_PLACE, does, kind, address_text(where).text, MAP_ALIGN);
+    if (may_begin && is_blank(where)) {
+        b->map = (TensorMap){.mark = MAP_MARK,
+                             .strides = {1},
+                             .rank = 1,
+                             .box = {1, 1, 1, 1, 1},
+                             .steps = {1, 1, 1, 1, 1}};
+        return;
+    }
     memcpy(&b->map, (const void *)where, sizeof b->map);
     if (b->map.mark != MAP_MARK || b->map.check != map_check(&b->map))
-        fault_at(b->w, b->site, b->lane, ILLEGAL,
-                 "%s a tensor map that cuTensorMapEncodeTiled or ...Im2col has not made, or that "
-                 "was changed otherwise than by tensormap.replace",
-                 does);
+        fault_at(b->w, b->site, b->lane, ILLEGAL, MAP_UNKNOWN, does);
 }
 
 static uint32_t line_bytes(const TensorMap *map) { return map->box[0] * (uint32_t)map->strides[0]; }
@@ -62,14 +72,12 @@ static void check_window(const Box *b, bool stores)
         const int64_t least = stores ? MAX(map->lower[n - 1], 0) : map->lower[n - 1];
         const int64_t most = (int64_t)map->last[n] + map->upper[n - 1];
         if (b->at[n] < least || b->at[n] > most)
-            fault_at(b->w, b->site, b->lane, ILLEGAL,
-                     "copies windows from coordinate %lld of dimension %u on; its tensor map's "
-                     "corners leave %lld to %lld",
-                     (long long)b->at[n], n, (long long)least, (long long)most);
+            fault_at(b->w, b->site, b->lane, ILLEGAL, WINDOW_PLACE, (long long)b->at[n], n,
+                     (long long)least, (long long)most);
     }
     if (stores && b->at[map->rank - 1] > map->last[map->rank - 1])
-        fault_at(b->w, b->site, b->lane, ILLEGAL, "stores windows of image %lld; there are %llu",
-                 (long long)b->at[map->rank - 1], map->last[map->rank - 1] + 1ull);
+        fault_at(b->w, b->site, b->lane, ILLEGAL, WINDOW_IMAGE, (long long)b->at[map->rank - 1],
+                 map->last[map->rank - 1] + 1ull);
 }
 
 static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
@@ -79,29 +87,18 @@ static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
     uint64_t place = b->shared - (uint64_t)b->memory;
     uint64_t size = (uint64_t)line_pitch(map) * box_lines(map);
     if (rank != map->rank || im2col != map->is_im2col)
-        fault_at(b->w, b->site, b->lane, ILLEGAL,
-                 "copies a box of %u dimensions%s by a tensor map of %u%s", rank,
-                 im2col ? " in mode im2col" : "", map->rank, map->is_im2col ? " in that mode" : "");
-    if (bytes % PIECE)
-        fault_at(b->w, b->site, b->lane, ILLEGAL,
-                 "copies a box from element %lld on, which is byte %lld of a line: the innermost "
-                 "coordinate must be at a multiple of %d bytes",
-                 first, bytes, PIECE);
+        fault_at(b->w, b->site, b->lane, ILLEGAL, BOX_RANK, rank, im2col ? " in mode im2col" : "",
+                 map->rank, map->is_im2col ? " in that mode" : "");
+    if (bytes % PIECE) fault_at(b->w, b->site, b->lane, ILLEGAL, BOX_ELEMENT, first, bytes, PIECE);
     for (uint32_t n = 0; stores && n < rank; n++)
         if (b->at[n] < 0)
-            fault_at(b->w, b->site, b->lane, ILLEGAL,
-                     "stores a box at coordinate %lld of dimension %u: a box may end past an edge, "
-                     "but not begin before one",
-                     (long long)b->at[n], n);
+            fault_at(b->w, b->site, b->lane, ILLEGAL, BOX_BEFORE_EDGE, (long long)b->at[n], n);
     if (im2col) check_window(b, stores);
     if (place % SHARED_ALIGN)
-        fault_at(b->w, b->site, b->lane, CUDA_ERROR_MISALIGNED_ADDRESS,
-                 "copies a box at byte %lld of shared memory, which is not a multiple of %d",
+        fault_at(b->w, b->site, b->lane, CUDA_ERROR_MISALIGNED_ADDRESS, BOX_MISALIGNED,
                  (long long)place, SHARED_ALIGN);
     if (place > b->w->shared_bytes || size > b->w->shared_bytes - place)
-        fault_at(b->w, b->site, b->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "copies a box of %llu bytes at byte %lld of shared memory; the block has %u bytes "
-                 "of it",
+        fault_at(b->w, b->site, b->lane, CUDA_ERROR_ILLEGAL_ADDRESS, BOX_BEYOND_SHARED,
                  (unsigned long long)size, (long long)place, b->w->shared_bytes);
 }
 
@@ -123,10 +120,8 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
         const uint64_t moved = place ^ (place >> 7 & mask) << 4;
         const uint64_t from = bytes ? line + (uint64_t)first : 0;
         if (bytes && (from < b->array.begin || from + (uint64_t)bytes > b->array.end))
-            fault_at(b->w, b->site, b->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                     "copies %lld bytes at 0x%llx, outside of the allocation that its tensor map "
-                     "begins in",
-                     (long long)bytes, (unsigned long long)from);
+            fault_at(b->w, b->site, b->lane, CUDA_ERROR_ILLEGAL_ADDRESS, BOX_OUTSIDE,
+                     (long long)bytes, address_text(from).text);
         visit(b, b->memory + moved, from, bytes, how);
     }
     *to += line_pitch(map);
@@ -288,9 +283,7 @@ static uint32_t reduced_type(const Box *b, uint32_t operation)
                  {TY_F32, SUMS}};
     static const char *const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
     if (!(kinds[b->map.type].operations >> operation & 1))
-        fault_at(b->w, b->site, b->lane, ILLEGAL,
-                 "reduces a box by %s, which the elements of its tensor map (type %u) do not have",
-                 names[operation], b->map.type);
+        fault_at(b->w, b->site, b->lane, ILLEGAL, BOX_REDUCTION, names[operation], b->map.type);
     return kinds[b->map.type].type;
 }
 
@@ -311,17 +304,14 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
                  .memory = owner->shared};
         for (uint32_t n = 0; n < rank; n++) b.at[n] = at[n * LANES + lane];
         for (uint32_t n = 0; offsets && n < rank - 2; n++) b.offsets[n] = offsets[n * LANES + lane];
-        read_map(&b, maps[lane], "copies a box by");
+        read_map(&b, maps[lane], "copies a box by", false);
         if (maps[lane] - (uint64_t)w->shared < SM_SHARED)
-            fault_at(w, b.site, lane, ILLEGAL,
-                     "copies a box by a tensor map in shared memory: copy it to global memory "
-                     "first (tensormap.cp_fenceproxy)");
+            fault_at(w, b.site, lane, ILLEGAL, MAP_IN_SHARED);
         check_place(&b, rank, im2col, stores);
         const Allocation *found = memory_find(b.map.address);
         if (!found || !peer_reaches(w->worker->job->kernel->module->owner, found))
-            fault_at(w, b.site, lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                     "copies a box of an array at 0x%llx, which is no memory of the GPU",
-                     (unsigned long long)b.map.address);
+            fault_at(w, b.site, lane, CUDA_ERROR_ILLEGAL_ADDRESS, BOX_OF_NO_ARRAY,
+                     address_text(b.map.address).text);
         b.array = (Range){found->begin, found->end};
         Visit visit = stores ? store_piece : access ? load_piece : load_plainly;
         if (how & BOX_REDUCES) {
@@ -387,16 +377,13 @@ void sg_map_replace(Warp *w, uint32_t site, uint32_t mask, uint32_t field, uint3
     {
         Box b = {.w = w, .site = site, .lane = lane};
         const uint64_t value = values[lane];
-        read_map(&b, maps[lane], "replaces a field of");
+        read_map(&b, maps[lane], "replaces a field of", true);
         if (b.map.is_im2col || place >= MOST_RANK - (field == MAP_GLOBAL_STRIDE))
-            fault_at(w, site, lane, ILLEGAL, "replaces %s of dimension %u of a tensor map%s",
-                     f->name, place, b.map.is_im2col ? ", which is one of mode im2col" : "");
+            fault_at(w, site, lane, ILLEGAL, MAP_FIELD_ABSENT, f->name, place,
+                     b.map.is_im2col ? ", which is one of mode im2col" : "");
         if (value < f->least || value > f->most || value % f->unit)
-            fault_at(
-                w, site, lane, ILLEGAL,
-                "sets %s of a tensor map to %llu; multiples of %u from %llu to %llu are possible",
-                f->name, (unsigned long long)value, f->unit, (unsigned long long)f->least,
-                (unsigned long long)f->most);
+            fault_at(w, site, lane, ILLEGAL, MAP_VALUE, f->name, (unsigned long long)value, f->unit,
+                     (unsigned long long)f->least, (unsigned long long)f->most);
         set_field(&b.map, field, place, value);
         b.map.check = map_check(&b.map);
         memcpy((void *)maps[lane], &b.map, sizeof b.map);

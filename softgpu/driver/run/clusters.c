@@ -12,7 +12,7 @@ void sg_cluster_arrive(Warp *w, uint32_t site, uint32_t mask)
     Cluster *cluster = w->worker->cluster;
     if (w->in_cluster & mask)
         fault_at(w, site, __builtin_ctz(w->in_cluster & mask), CUDA_ERROR_LAUNCH_FAILED,
-                 "arrives at the barrier of its cluster again, without having waited there");
+                 ARRIVED_TWICE);
     w->in_cluster |= mask;
     w->cluster_phase = cluster->phase;
     cluster->arrived += __builtin_popcount(mask);
@@ -25,7 +25,7 @@ void sg_cluster_wait(Warp *w, uint32_t site, uint32_t mask)
     const Cluster *cluster = w->worker->cluster;
     if (mask & ~w->in_cluster)
         fault_at(w, site, __builtin_ctz(mask & ~w->in_cluster), CUDA_ERROR_LAUNCH_FAILED,
-                 "waits at the barrier of its cluster without having arrived there");
+                 NOT_ARRIVED);
     while (cluster->phase == w->cluster_phase) block_wait(w, site, mask, CLUSTER_BARRIER, 0);
     w->in_cluster &= ~mask;
 }
@@ -137,7 +137,9 @@ void clusters_run(Worker *home)
         if (waits && seats_another_is_due(home))
             room = open_cluster(home, &last) || !job->cooperative;
     }
-    if (!room) fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the blocks of a cluster");
+    if (!room)
+        fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, FAULT_NO_MEMORY, NO_SITE, WORDS_NO_MEMORY,
+                     "the blocks of a cluster");
     while (last) close_cluster(home, &last);
 }
 

@@ -9,7 +9,7 @@ void sg_set_condition(Warp *w, uint32_t site, uint32_t mask, const uint64_t *han
     {
         Condition *condition = handle_object(CONDITION, (void *)handles[lane]);
         if (!condition || condition->context != context)
-            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, "sets the condition 0x%llx, %s",
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, CONDITION,
                      (unsigned long long)handles[lane],
                      condition ? "which is of another context" : "and there is none");
         __atomic_store_n(&condition->value, values[lane], __ATOMIC_RELAXED);

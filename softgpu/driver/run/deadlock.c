@@ -22,22 +22,23 @@ static size_t print_set(char *text, size_t room, uint32_t set)
     return at;
 }
 
-static void describe_mbarrier(Worker *worker, uint64_t address, char *text, size_t room)
+static enum FaultKind describe_mbarrier(Worker *worker, uint64_t address, char *text, size_t room)
 {
     const Mbarrier *m = (const Mbarrier *)address;
     int at = snprintf(text, room, "mbarrier: %u of %u arrivals are to come", (uint32_t)m->pending,
                       (uint32_t)m->expected);
     const uint32_t *told = mbarrier_told(worker, address);
-    if (!m->bytes || !told) return;
+    if (!m->bytes || !told) return FAULT_MBARRIER_ARRIVALS_MISSING;
     snprintf(text + at, room - at, "; %d of %u bytes have arrived", (int)(*told - m->bytes), *told);
+    return FAULT_MBARRIER_BYTES_MISSING;
 }
 
-static void describe_barrier(Worker *worker, const Warp *w, char *text, size_t room)
+static enum FaultKind describe_barrier(Worker *worker, const Warp *w, char *text, size_t room)
 {
     const Barrier *b = &worker->barriers[w->waiting_id];
     const Cluster *cluster = worker->cluster;
-    if (w->waiting_id == MBARRIER) describe_mbarrier(worker, w->waiting_word, text, room);
-    else if (w->waiting_id == PRODUCTS)
+    if (w->waiting_id == MBARRIER) return describe_mbarrier(worker, w->waiting_word, text, room);
+    if (w->waiting_id == PRODUCTS)
         snprintf(text, room, "wgmma: the other warps of its warpgroup have not begun the products");
     else if (w->waiting_id == CLUSTER_BARRIER)
         snprintf(text, room, "the barrier of its cluster has %u of %u threads", cluster->arrived,
@@ -45,6 +46,7 @@ static void describe_barrier(Worker *worker, const Warp *w, char *text, size_t r
     else
         snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
                  b->expected ? b->expected : worker->live_threads);
+    return FAULT_DEADLOCK;
 }
 
 /* The warps of a set that wait in the same way as the first of it. */
@@ -63,13 +65,13 @@ static uint32_t alike(const Worker *worker, uint32_t set)
     return same;
 }
 
-void deadlock_describe(Worker *worker, char *text, size_t room)
+enum FaultKind deadlock_describe(Worker *worker, char *text, size_t room)
 {
     char place[600], lanes[128];
     const Job *job = worker->job;
-    size_t at = snprintf(text, room,
-                         "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
-                         job->kernel->shown, worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
+    enum FaultKind kind = FAULT_DEADLOCK;
+    size_t at = snprintf(text, room, "block (%u,%u,%u) waits at a barrier that can never complete",
+                         worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
     uint32_t left = worker->at_mbarriers;
     FOR_LANES(id, worker->busy_barriers) left |= worker->barriers[id].waiting;
     while (left) {
@@ -87,8 +89,9 @@ void deadlock_describe(Worker *worker, char *text, size_t room)
             print_set(lanes, sizeof lanes, first->waiting_mask);
             at += snprintf(text + at, room - at, " with lanes %s only", lanes);
         }
-        describe_barrier(worker, first, lanes, sizeof lanes);
+        kind = MAX(kind, describe_barrier(worker, first, lanes, sizeof lanes));
         at += snprintf(text + at, room - at, " (%s)", lanes);
         if (at + 700 > room) break;
     }
+    return kind;
 }

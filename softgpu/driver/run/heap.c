@@ -135,8 +135,7 @@ void sg_free(Warp *w, uint32_t mask, const uint64_t *pointer)
         bool done = heap && release(heap, pointer[lane]);
         pthread_mutex_unlock(&mutex);
         if (!done)
-            fault_at(w, NO_SITE, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "frees 0x%llx, which is no block that malloc gave out",
-                     (unsigned long long)pointer[lane]);
+            fault_at(w, NO_SITE, lane, CUDA_ERROR_LAUNCH_FAILED, NOT_FROM_MALLOC,
+                     address_text(pointer[lane]).text);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef SOFTGPU_RUN_INTERNAL_H
 #define SOFTGPU_RUN_INTERNAL_H
 
+#include "fault_words.h"
 #include "run.h"
 #if SOFTGPU_ROOM != ROOM_RUN
 #error "private to run/: include run/run.h"
@@ -24,17 +25,28 @@ void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument);
 
 /* ---- fault.c: errors that stop a launch ---- */
 
-/* Stop the launch with an error at a site. The message begins "kernel k, file:line: " and names
-   the lane. Never returns. */
-void fault_at(Warp *warp, uint32_t site, uint32_t lane, CUresult code, const char *format, ...)
-    __attribute__((noreturn, format(printf, 5, 6)));
-void fault_plain(Worker *worker, CUresult code, const char *format, ...)
-    __attribute__((noreturn, format(printf, 3, 4)));
-/* Record an error without leaving the kernel (for the watchdog). */
-void fault_record(Job *job, CUresult code, const char *text);
+/* Stop the launch with an error of a kind, which fault_words.h has the words of, at a site, by
+   a lane. Never returns. */
+#define fault_at(warp, site, lane, code, kind, ...)                                                \
+    fault_by_lane(warp, site, lane, code, FAULT_##kind, WORDS_##kind __VA_OPT__(, ) __VA_ARGS__)
+void fault_by_lane(Warp *warp, uint32_t site, uint32_t lane, CUresult code, enum FaultKind kind,
+                   const char *format, ...) __attribute__((noreturn, format(printf, 6, 7)));
+/* Record an error without leaving the kernel. */
+void fault_record(Job *job, CUresult code, enum FaultKind kind, uint32_t site, const char *format,
+                  ...) __attribute__((format(printf, 5, 6)));
 /* Leave the kernel without recording an error, because the launch is being abandoned. */
 void fault_leave(Worker *worker) __attribute__((noreturn));
 void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
+/* An address for a fault's words, unless it is to be hidden. */
+typedef struct {
+    char text[24];
+} AddressText;
+AddressText address_text(uint64_t address);
+bool addresses_hidden(void);
+/* Fail with the words on the fault that ended a launch, which sg_last_fault returns until the next
+   launch begins. */
+void fault_tell(const Job *job, CUresult result);
+void fault_forget(void);
 
 /* ---- access.c, atomic.c ---- */
 
@@ -71,7 +83,7 @@ enum {
 }; /* what else a warp may wait at: numbers after the barriers' */
 
 /* Describe where each warp of a deadlocked block waits, and for what. */
-void deadlock_describe(Worker *worker, char *text, size_t room);
+enum FaultKind deadlock_describe(Worker *worker, char *text, size_t room);
 
 /* ---- cluster.c ---- */
 
@@ -138,6 +150,7 @@ typedef struct {
 uint32_t launch_cluster(const Kernel *kernel, const Shape *shape, int axis);
 /* Fail unless the kernel may be launched in the current context on the stream. */
 CUresult launch_check_device(const Kernel *kernel, CUstream stream);
+const uint32_t *launch_block(const Kernel *kernel, const Shape *shape); /* its threads */
 CUresult launch_check(const Kernel *kernel, const Shape *shape, size_t argument_bytes);
 CUresult launch_accept(CUfunction function, const Shape *shape, void **params, void **extra);
 

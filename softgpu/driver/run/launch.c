@@ -72,10 +72,11 @@ void sg_cooperative(int on) { all_cooperative = on; }
 static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
 {
     uint32_t align = kernel->dynamic_align;
-    memset(job, 0, offsetof(Job, fault_text) + 1);
+    memset(job, 0, offsetof(Job, reason));
+    job->reason.kind = NO_FAULT;
     job->kernel = kernel;
     memcpy(job->grid, shape->grid, sizeof job->grid);
-    memcpy(job->block, shape->block, sizeof job->block);
+    memcpy(job->block, launch_block(kernel, shape), sizeof job->block);
     for (int i = 0; i < 3; i++) job->cluster[i] = launch_cluster(kernel, shape, i);
     job->has_clusters = kernel->cluster[0] || shape->together.cluster[0];
     job->cluster_blocks = job->cluster[0] * job->cluster[1] * job->cluster[2];
@@ -179,10 +180,7 @@ static CUresult report(const Launch *launch, CUresult result)
     const Job *job = &launch->job;
     const Instrument *tool = launch->tool;
     if (job->interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
-    if (result == CUDA_ERROR_LAUNCH_TIMEOUT && job->stopped_at)
-        fail(result, "%s; it was in a loop at line %u%s", job->fault_text, job->stopped_at,
-             job->others);
-    else if (result) fail(result, "%s%s", job->fault_text, job->others);
+    if (result) fault_tell(job, result);
     return tool && tool->report ? tool->report(result) : result;
 }
 
@@ -305,6 +303,7 @@ static CUresult launch(CUfunction function, const Shape *shape, void **params, v
 {
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
+    fault_forget();
     char room[KERNEL_PARAMETERS];
     Packed arguments;
     CUresult result = launch_check_device(kernel, shape->stream);

@@ -1,5 +1,7 @@
 /* What the hardware's driver checks before a launch: the device, the grid, the blocks, the clusters, shared
    memory, the size of the arguments. */
+#include <string.h>
+
 #include "internal.h"
 
 uint32_t launch_cluster(const Kernel *kernel, const Shape *shape, int axis)
@@ -32,6 +34,23 @@ static CUresult check_cluster(const Kernel *kernel, const Shape *shape)
                 most < MOST_CLUSTER ? ", 16 with NON_PORTABLE_CLUSTER_SIZE_ALLOWED" : "");
 }
 
+const uint32_t *launch_block(const Kernel *kernel, const Shape *shape)
+{
+    const uint32_t *block = shape->block;
+    const bool one = block[0] == 1 && block[1] == 1 && block[2] == 1;
+    return kernel->required[0] && one ? kernel->required : block; /* as an H100's driver does */
+}
+
+static CUresult check_required(const Kernel *kernel, const Shape *shape)
+{
+    const uint32_t *own = kernel->required, *block = launch_block(kernel, shape);
+    if (!own[0] || !memcmp(own, block, sizeof kernel->required)) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "kernel %s was compiled for blocks of %u x %u x %u threads; launch it with these, "
+                "not %u x %u x %u",
+                kernel->shown, own[0], own[1], own[2], block[0], block[1], block[2]);
+}
+
 static CUresult check_shape(const Kernel *kernel, const Shape *shape)
 {
     const uint32_t *grid = shape->grid, *block = shape->block, shared = shape->shared;
@@ -56,6 +75,8 @@ static CUresult check_shape(const Kernel *kernel, const Shape *shape)
                     "kernel %s: the block has %u x %u x %u = %llu "
                     "threads; at most %d are possible",
                     name, block[0], block[1], block[2], (unsigned long long)threads, BLOCK_THREADS);
+    CUresult result = check_required(kernel, shape);
+    if (result) return result;
     if (threads > kernel->max_threads)
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "kernel %s was compiled for at most %u threads a "

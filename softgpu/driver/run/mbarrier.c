@@ -17,8 +17,7 @@ void mbarrier_aligned(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
 {
     FOR_LANES(lane, mask)
     if (addr[lane] % sizeof(Mbarrier))
-        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
-                 "uses an mbarrier at byte %llu of shared memory, which is not a multiple of 8",
+        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS, MBARRIER_MISALIGNED,
                  (unsigned long long)((addr[lane] - (uint64_t)w->cluster_shared) % CLUSTER_STEP));
 }
 
@@ -33,8 +32,7 @@ static Worker *owner_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
     Worker *owner = cluster_owner(w->worker, address);
     if (!owner || address - (uint64_t)owner->shared >= SM_SHARED)
-        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                 "uses an mbarrier that is not in shared memory: declare it __shared__");
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_NOT_SHARED);
     return owner;
 }
 
@@ -47,9 +45,7 @@ static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t add
     const Worker *owner = owner_at(w, site, lane, address);
     Mbarrier *m = (Mbarrier *)address;
     if (!m->valid)
-        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                 "uses an mbarrier at byte %u of shared memory that %s: "
-                 "init(&barrier, count) by one thread, then __syncthreads()",
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_NOT_BEGUN,
                  (uint32_t)(address - (uint64_t)owner->shared),
                  m->word == invalid_word(owner).word ? "its block has invalidated (mbarrier.inval)"
                                                      : "has not been initialised");
@@ -64,9 +60,7 @@ void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
     {
         uint32_t count = arrivals[lane];
         if (!count || count > MOST_ARRIVALS)
-            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "initialises an mbarrier for %u arrivals; 1 to %u are possible", count,
-                     MOST_ARRIVALS);
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_COUNT, count, MOST_ARRIVALS);
         Worker *owner = owner_at(w, site, lane, addr[lane]);
         *(Mbarrier *)addr[lane] = mbarrier_new(count);
         tell(owner, addr[lane], 0);
@@ -94,8 +88,7 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
         Worker *owner = cluster_owner(w->worker, addr[lane]);
         uint32_t count = arrivals[lane];
         if (count > m->pending)
-            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "arrives %u time%s at an mbarrier that waits for %u arrivals only", count,
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_ARRIVALS, count,
                      count == 1 ? "" : "s", (uint32_t)m->pending);
         state[lane] = m->word;
         m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
@@ -148,8 +141,7 @@ void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t
     FOR_LANES(lane, mask)
     {
         if (bytes[lane] % PIECE)
-            fault_at(w, read, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "copies %u bytes in bulk; multiples of %u are possible", bytes[lane], PIECE);
+            fault_at(w, read, lane, CUDA_ERROR_LAUNCH_FAILED, BULK_SIZE, bytes[lane], PIECE);
         for (uint32_t at = 0; at < bytes[lane]; at += PIECE) {
             here[lane] = from[lane] + at;
             there[lane] = to[lane] + at;
@@ -178,10 +170,7 @@ void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint3
 void sg_from_block_to_block(Warp *w, uint32_t site, uint32_t mask)
 {
     if (!w->worker->job->has_clusters)
-        fault_at(
-            w, site, __builtin_ctz(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION,
-            "sends bytes from block to block, which a kernel launched without clusters cannot: "
-            "declare it __cluster_dims__(1, 1, 1), or larger");
+        fault_at(w, site, __builtin_ctz(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION, NO_CLUSTERS);
 }
 
 uint32_t sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blocks)
@@ -192,9 +181,8 @@ uint32_t sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blo
     {
         all |= blocks[lane];
         if (!blocks[lane] || blocks[lane] >> of_cluster)
-            fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                     "copies to the blocks 0x%x of its cluster, as bits, which has blocks 0 to %u",
-                     blocks[lane], of_cluster - 1);
+            fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, MULTICAST, blocks[lane],
+                     of_cluster - 1);
     }
     return all;
 }

@@ -88,8 +88,7 @@ static uint64_t take(Arguments *p, uint32_t bytes)
     uint64_t value = 0;
     p->at = (p->at + bytes - 1) / bytes * bytes;
     if (p->at > p->end || bytes > p->end - p->at)
-        fault_at(p->w, NO_SITE, p->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "calls printf with fewer arguments than its format asks for");
+        fault_at(p->w, NO_SITE, p->lane, CUDA_ERROR_ILLEGAL_ADDRESS, PRINTF_ARGUMENTS);
     memcpy(&value, (const void *)p->at, bytes);
     p->at += bytes;
     p->taken++;
@@ -109,8 +108,8 @@ static const char *take_string(Arguments *p)
     uint64_t address = take(p, 8);
     if (!address) return "(null)";
     if (string_length(p->w, p->lane, address) == SIZE_MAX)
-        fault_at(p->w, NO_SITE, p->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "calls printf with a %%s that is no string: 0x%llx", (unsigned long long)address);
+        fault_at(p->w, NO_SITE, p->lane, CUDA_ERROR_ILLEGAL_ADDRESS, PRINTF_STRING,
+                 address_text(address).text);
     return (const char *)address;
 }
 
@@ -155,9 +154,8 @@ static const char *convert(Arguments *p, const char *format)
 static int print_one(Warp *w, uint32_t lane, uint64_t format, uint64_t arguments)
 {
     if (string_length(w, lane, format) == SIZE_MAX)
-        fault_at(w, NO_SITE, lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "calls printf with a format that is no string: 0x%llx",
-                 (unsigned long long)format);
+        fault_at(w, NO_SITE, lane, CUDA_ERROR_ILLEGAL_ADDRESS, PRINTF_FORMAT,
+                 address_text(format).text);
     Arguments p = {w, lane, arguments, access_readable_end(w, lane, arguments), 0};
     const char *f = (const char *)format;
     while (*f) {

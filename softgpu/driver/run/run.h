@@ -50,8 +50,8 @@ typedef struct Job {
     uint32_t stopped_at; /* line of the loop that was running when it was stopped, or 0 */
     char others[300];    /* if the time limit stopped it: the other launches that waited */
     int interrupted;
-    int fault; /* CUresult; the first fault wins */
-    char fault_text[3000];
+    int fault;    /* CUresult; the first fault wins */
+    Fault reason; /* its fields are set if there is one */
 } Job;
 
 typedef struct {

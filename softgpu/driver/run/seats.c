@@ -150,7 +150,9 @@ void seats_run(Worker *home)
         }
         worker = before->next;
     }
-    if (!room) fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for blocks side by side");
+    if (!room)
+        fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, FAULT_NO_MEMORY, NO_SITE, WORDS_NO_MEMORY,
+                     "blocks side by side");
     while (home->seats) { /* the launch is abandoned */
         block_forget(before->next);
         stand_up(before->next, before);

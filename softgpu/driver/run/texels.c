@@ -29,21 +29,20 @@ static void find_object(Fetch *fetch, ObjectKind kind, uint64_t handle)
     const char *what = kind == TEXTURE ? "texture" : "surface";
     const TexelObject *object = handle_object(kind, (void *)handle);
     if (!object)
-        fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "uses 0x%llx as a %s object; there is none, or it has been destroyed",
-                 (unsigned long long)handle, what);
+        fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_ADDRESS, NO_TEXTURE,
+                 address_text(handle).text, what);
     const Texels *texels = &object->texels;
     const size_t bytes =
         (texels->size[1] - 1) * texels->pitch + (size_t)texels->size[0] * texels->element;
     if (texels->array ? !handle_object(ARRAY, texels->array) : !memory_covers(texels->data, bytes))
-        fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "uses a %s object whose memory has been freed", what);
+        fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_ADDRESS, TEXTURE_FREED,
+                 what);
     const bool layered = fetch->how & TEXEL_LAYERED;
     const uint32_t dimensions = fetch->how & TEXEL_DIMENSIONS;
     if (dimensions != texels->dimensions || layered != (texels->layers > 0))
         fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                 "uses a %s of %u dimensions%s as one of %u%s", what, texels->dimensions,
-                 texels->layers ? " with layers" : "", dimensions, layered ? " with layers" : "");
+                 TEXTURE_DIMENSIONS, what, texels->dimensions, texels->layers ? " with layers" : "",
+                 dimensions, layered ? " with layers" : "");
     fetch->handle = handle;
     fetch->object = object;
 }
@@ -212,19 +211,15 @@ static uint64_t place_of(const Fetch *fetch, const int32_t *given, uint32_t byte
     for (uint32_t n = 0; n < texels->dimensions; n++) at[n] = given[n * LANES];
     if (at[0] % bytes)
         fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_MISALIGNED_ADDRESS,
-                 "accesses %u bytes at byte %lld of a surface's row, which is not a multiple: x "
-                 "counts bytes, so multiply it by the size of an element",
-                 bytes, (long long)at[0]);
+                 SURFACE_MISALIGNED, bytes, (long long)at[0]);
     for (uint32_t n = 0; n < 4; n++) {
         if (at[n] >= 0 && at[n] <= last[n]) continue;
         if (fetch->how & TEXEL_ZERO) return 0;
         if (!(fetch->how & TEXEL_CLAMP) || last[n] < 0)
             fault_at(fetch->w, fetch->site, fetch->lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                     "accesses %u bytes at byte %lld, row %lld, slice %lld, layer %lld, outside of "
-                     "a surface of %u x %u x %u elements of %u bytes; layers: %u; x counts bytes",
-                     bytes, (long long)at[0], (long long)at[1], (long long)at[2], (long long)at[3],
-                     texels->size[0], texels->size[1], texels->size[2], texels->element,
-                     texels->layers);
+                     SURFACE_OUTSIDE, bytes, (long long)at[0], (long long)at[1], (long long)at[2],
+                     (long long)at[3], texels->size[0], texels->size[1], texels->size[2],
+                     texels->element, texels->layers);
         /* of a layer 31 bits count, without a sign */
         at[n] = n == 3 ? MIN(at[n] & INT32_MAX, last[n]) : at[n] < 0 ? 0 : last[n];
     }

@@ -76,16 +76,13 @@ uint64_t sg_globaltimer(void)
 static uint32_t first_lane(uint32_t mask) { return mask ? __builtin_ctz(mask) : 0; }
 
 void sg_trap(Warp *w, uint32_t site, uint32_t mask)
-{ fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, "traps"); }
+{ fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, TRAP); }
 
 void sg_left_out(Warp *w, uint32_t site, uint32_t mask, uint32_t known)
 {
     static bool told;
     char place[600];
-    if (!known)
-        fault_at(w, site, first_lane(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                 "takes part in an instruction whose mask does not name it: give a mask that names "
-                 "all lanes that get here, and no others");
+    if (!known) fault_at(w, site, first_lane(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION, NOT_IN_MASK);
     if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
     fault_place(w->worker->job->kernel, site, place, sizeof place);
     say_to_user("%s: the mask %#x leaves out lanes that execute this. As on an H100 they take part "
@@ -95,10 +92,7 @@ void sg_left_out(Warp *w, uint32_t site, uint32_t mask, uint32_t known)
 }
 
 void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)
-{
-    fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED,
-             "has used up its stack (functions call each other too deeply)");
-}
+{ fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, STACK_OVERFLOW); }
 
 /* A string in memory of the GPU, or "?". */
 static const char *string_at(Warp *w, uint32_t lane, uint64_t address)
@@ -114,6 +108,5 @@ void sg_assert(Warp *w, uint32_t site, uint32_t mask, const uint64_t *message, c
             w->ctaid[0], w->ctaid[1], w->ctaid[2], w->tid[0][lane], w->tid[1][lane],
             w->tid[2][lane], string_at(w, lane, message[lane]));
     uint32_t lane = first_lane(mask);
-    fault_at(w, site, lane, CUDA_ERROR_ASSERT, "asserts `%s`, which is false",
-             string_at(w, lane, message[lane]));
+    fault_at(w, site, lane, CUDA_ERROR_ASSERT, ASSERTION, string_at(w, lane, message[lane]));
 }

@@ -25,11 +25,8 @@ static Layout layout_of(Warp *w, uint32_t site, uint64_t described, bool across,
 {
     static const uint32_t spans[] = {CHUNK, 128, 64, 32};
     if (described & RESERVED)
-        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                 "describes %s by %#llx, in which bit %d is set: bits 14, 15, 30, 31, 46 to 48 and "
-                 "52 to 61 have no meaning and are to be 0. Cut addresses and offsets to 18 bits, "
-                 "(x & 0x3ffff) >> 4",
-                 name, (unsigned long long)described, __builtin_ctzll(described & RESERVED));
+        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_INSTRUCTION, DESCRIPTOR, name,
+                 (unsigned long long)described, __builtin_ctzll(described & RESERVED));
     return (Layout){.start = (described & 0x3fff) << 4,
                     .leading = (described >> 16 & 0x3fff) << 4,
                     .stride = (described >> 32 & 0x3fff) << 4,
@@ -49,11 +46,8 @@ static uint64_t chunk_at(Warp *w, uint32_t site, const Layout *l, uint32_t line,
     else at += line / 8 * l->stride + chunk * l->leading;
     at ^= (((at >> 7) - l->base) & (wide - 1)) << 4;
     if (at + CHUNK > w->shared_bytes)
-        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "reads %s at byte %u of shared memory; the block has %u bytes of it. It is "
-                 "described as from byte %u on, in lines of %u bytes, with a leading offset of %u "
-                 "and a stride of %u",
-                 l->name, at, w->shared_bytes, l->start, l->span, l->leading, l->stride);
+        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_ADDRESS, PRODUCT_BEYOND_SHARED, l->name, at,
+                 w->shared_bytes, l->start, l->span, l->leading, l->stride);
     return (uint64_t)w->shared + at;
 }
 

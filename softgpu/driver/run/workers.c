@@ -68,16 +68,15 @@ static void tell_others(Job *job)
 static void heed_limit(Job *job)
 {
     if (seconds_now() - job->since < job->limit) return;
-    char text[600], where[32] = "";
+    char where[32] = "";
     if (device_count() > 1)
         snprintf(where, sizeof where, " on device %d", job->kernel->module->owner->device);
-    snprintf(text, sizeof text, "kernel %s ran longer than %g s%s and was stopped%s",
-             job->kernel->shown, job->limit, where,
-             job->limit < environment_timeout_s
-                 ? ""
-                 : "; the environment variable SOFTGPU_TIMEOUT (seconds) sets the limit");
     tell_others(job);
-    fault_record(job, CUDA_ERROR_LAUNCH_TIMEOUT, text);
+    fault_record(job, CUDA_ERROR_LAUNCH_TIMEOUT, FAULT_TIME_LIMIT, NO_SITE, WORDS_TIME_LIMIT,
+                 job->limit, where,
+                 job->limit < environment_timeout_s
+                     ? ""
+                     : "; the environment variable SOFTGPU_TIMEOUT (seconds) sets the limit");
     job->limit = 1e30;
 }
 
@@ -190,7 +189,9 @@ static void take_part(Worker *worker, Job *job)
     if (job->task) driver_read();
     if (job->cluster_blocks > 1) clusters_run(worker);
     else if (block_prepare(worker, job)) seats_run(worker);
-    else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
+    else
+        fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, FAULT_NO_MEMORY, NO_SITE, WORDS_NO_MEMORY,
+                     "the block's own memory");
     if (job->task) driver_read_end();
     set_float_mode(mode);
 }

@@ -89,7 +89,7 @@ static void take_out(const Task *task)
 /* Its error is there before it is gone: who waits for it, without the lock, asks for that next. */
 static void finish(Task *task, CUresult result)
 {
-    const char *words = result ? detail_text() : "";
+    const char *words = result ? sg_error_detail() : "";
     if (result && !task->attended && !errors[task->place.device].code) {
         errors[task->place.device].code = result;
         strncpy(errors[task->place.device].words, words, WORDS - 1);

@@ -2,6 +2,7 @@
 #ifndef SOFTGPU_SANITIZE_H
 #define SOFTGPU_SANITIZE_H
 
+#include "contract.h"
 #include "run/warpgroup.h"
 #if SOFTGPU_ROOM != ROOM_WATCH
 #error "private to watch/: no other room calls it"

@@ -93,7 +93,7 @@ def _reserved_shared(e, what: str) -> Value:
 
 
 def symbol_address(e, symbol: Symbol) -> Value:
-    """Return a variable's address in its own space (local: an offset)."""
+    """Return a variable's address in its own space; in local, shared and param an offset."""
     space, offset = e.layout.place(e.function.name, symbol.name)
     offset += symbol.offset
     if space in ("shared", "dynamic"):
@@ -102,10 +102,9 @@ def symbol_address(e, symbol: Symbol) -> Value:
     if space == "local":
         frame = e.resize(Value("%frame", "i32", True), "i64")
         return e.op("add", frame, offset)
-    if space == "function":
+    if space in ("function", "param"):
         return e.constant(offset, "i64")
-    base = e.warp_value("params" if space == "param" else "module", "ptr")
-    base = Value(e.assign(f"ptrtoint {base} to i64"), "i64", True)
+    base = Value(e.assign(f"ptrtoint {e.warp_value('module', 'ptr')} to i64"), "i64", True)
     return e.op("add", base, offset)
 
 

@@ -31,10 +31,12 @@ def _atomic(e, item):
         sources.pop()
     size = bits_of(kind) // 8
     with e.when_active():
-        # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
+        # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one,
+        # unless it acquires: then the thread waits for it
         results = destinations(destination) if has_result else ()
         used = any(r is not None and r.name in e.found.read_somewhere for r in results)
-        is_red = not used and operation not in ("exch", "cas")
+        waits = used or {"acquire", "acq_rel"} & set(item.modifiers)
+        is_red = not waits and operation not in ("exch", "cas")
         site = e.site(item, "red" if is_red else "atomic", space, size)
         address = host_address(e, operand, space)
         e.observer.access(site, address)

@@ -36,14 +36,20 @@ def pointer_value(e: FunctionEmitter, field: str) -> Value:
 
 
 def own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
-    """Return an access's addresses in its own space: offsets in shared memory, else host
-    addresses."""
+    """Return an access's addresses: offsets in shared memory, else host addresses."""
     if space == "shared":
         return shared_address(e, operand)
     if space == "cluster":
         return in_cluster(e, operand_address(e, operand, "i32"))
     address = operand_address(e, operand)
-    return e.op("add", local_base(e), address) if space == "local" else address
+    return e.op("add", _base(e, space), address) if space in ("local", "param") else address
+
+
+def _base(e: FunctionEmitter, space: str) -> Value:
+    """Return the generic address of a space's address 0."""
+    if space == "local":
+        return local_base(e)
+    return pointer_value(e, "params" if space == "param" else "cluster_shared")
 
 
 def in_cluster(e: FunctionEmitter, address: Value) -> Value:
@@ -87,9 +93,9 @@ def local_base(e: FunctionEmitter) -> Value:
 def _cvta(e, item):
     space = space_of(item)
     value = e.read(item.operands[1], item.modifiers[-1])
-    if space in ("shared", "cluster", "local"):
-        base = local_base(e) if space == "local" else pointer_value(e, "cluster_shared")
-        value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
+    if space in ("shared", "cluster", "local", "param"):
+        converted = "sub" if "to" in item.modifiers else "add"
+        value = e.op(converted, e.resize(value, "i64"), _base(e, space))
     e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
 
 

@@ -3,9 +3,10 @@
 set -e
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader > golden/card.txt
 work=$(mktemp -d)
-for program in addresses clusters masks waits; do
-    nvcc -std=c++17 -w -gencode arch=compute_90a,code=sm_90a -o "$work/$program" $program.cu
+for program in addresses blocks clusters masks waits; do
+    nvcc -std=c++17 -w -gencode arch=compute_90a,code=sm_90a -o "$work/$program" $program.cu -lcuda
 done
+"$work/blocks" > golden/blocks.txt
 "$work/addresses" > golden/addresses.txt
 "$work/waits" many > golden/waits.txt
 last=$(("$("$work/clusters")" - 1))

@@ -12,11 +12,12 @@ import pytest
 from softgpu.tests import ROOT
 
 EXAMPLE = ROOT / "docs/example"
-NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core"}
+NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core", "triton": "triton"}
 IMPORTS = {  # and the first use, which imports the rest
     "pycuda": "import pycuda.driver",
     "numba": "from numba import cuda\n@cuda.jit('void(int32[:])')\ndef kernel(x): x[0] = 1",
     "cuda_core": "import cuda.core",
+    "triton": "import torch, triton",
 }
 
 
@@ -115,6 +116,25 @@ def test_pytest_runs_cuda_on_the_software_gpu_where_it_is_asked_to(tmp_path):
     assert status == 0 and "1 passed" in said, said
     status, said = run_pytest(tmp_path, "--softgpu=sanitize")
     assert status == 1 and "1 failed" in said and "double write" in said, said
+
+
+def test_a_program_of_python_is_run_and_sanitized_by_the_command(tmp_path):
+    """Its own words are its own."""
+    (tmp_path / "faulty.py").write_text(FAULTY + "\nimport sys\ntest_write()\nprint(sys.argv)\n")
+
+    def softgpu(*words):
+        command = [sys.executable, "-m", "softgpu", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = softgpu("sanitize", "faulty.py", "--size", "7", "--", "last")
+    assert code == 0 and "double write" in said and "['faulty.py', '--size', '7', 'last']" in said
+    code, said = softgpu("run", "faulty.py")
+    assert code == 0 and "double write" not in said
+    code, said = softgpu("profile", "faulty.py")
+    assert code == 2 and "profile a launch by softgpu.xray.profile" in said
+    code, said = softgpu("run", "missing.py")
+    assert code == 2 and "there is no file missing.py" in said
 
 
 def run_python(program):

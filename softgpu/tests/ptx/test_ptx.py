@@ -350,7 +350,7 @@ def test_functions():
     assert functions["same"].body == f_.body and functions["same"].name == "same"
     assert functions["empty"].params == [] and functions["empty"].max_threads is None
     bounded = functions["bounded"]
-    assert bounded.max_threads == 256 and functions["exact"].max_threads == 96
+    assert bounded.max_threads == 256 and functions["exact"].max_threads is None
     assert bounded.directives == {
         "maxntid": (128, 2, 1),
         "minnctapersm": (2,),

@@ -753,3 +753,32 @@ def test_banks_are_drawn_as_they_are_counted(kernel, axes_of):
                 line = next(p for p, n in report.lines.items() if n[f"{key}.wavefronts"])
                 _, alt = axes_of(xray.draw_banks, report, line, operation=operation)
                 assert f" {counted} wavefront" in alt, case.name
+
+
+ATOMS = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry atoms(.param .u64 out)
+{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    ld.param.u64 %rd1, [out];
+    atom.global.add.u32 %r1, [%rd1], 1;
+    atom.relaxed.gpu.global.add.u32 %r2, [%rd1], 1;
+    atom.release.gpu.global.add.u32 %r3, [%rd1], 1;
+    atom.acquire.gpu.global.add.u32 %r4, [%rd1], 1;
+    atom.acq_rel.gpu.global.add.u32 %r5, [%rd1], 1;
+    ret;
+}
+"""
+
+
+@software
+def test_an_atomic_that_acquires_is_no_reduction_though_nobody_reads_its_result():
+    """ptxas makes RED of the first three, ATOM of the last two; an H100 counts so."""
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+
+    kernel = cuda.module_from_buffer(ATOMS.encode()).get_function("atoms")
+    total = xray.profile(kernel, gpuarray.zeros(4, np.uint32), grid=1, block=32).total
+    assert (total["red.requests"], total["atom.requests"]) == (3, 2)

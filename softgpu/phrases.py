@@ -1,0 +1,58 @@
+"""Sentences that know their codes: what judges, tests and translations compare, not the words.
+
+A `Phrase` is an enum of codes, whose values are the English words with blanks in braces; calling a
+member fills them: a `Said`, which is its text, and knows the member and what the blanks hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+__all__ = ["Phrase", "Said", "joined"]
+
+
+class Said(str):
+    """A text made of a phrase, or of several texts joined, whose phrase is None."""
+
+    phrase: Phrase | None
+    blanks: dict[str, Any]
+    parts: tuple[str, ...]
+    between: str
+
+    def __new__(
+        cls, text: str, phrase: Phrase | None = None, blanks: dict[str, Any] | None = None
+    ) -> Said:
+        said = super().__new__(cls, text)
+        said.phrase, said.blanks, said.parts, said.between = phrase, blanks or {}, (), ""
+        return said
+
+    @property
+    def codes(self) -> Iterator[Phrase]:
+        """The phrases that it is made of, its blanks' and parts' after its own."""
+        if self.phrase:
+            yield self.phrase
+        for inner in (*self.blanks.values(), *self.parts):
+            if isinstance(inner, Said):
+                yield from inner.codes
+
+    def has(self, phrase: Phrase) -> bool:
+        return phrase in self.codes
+
+
+class Phrase(Enum):
+    """Base of the enums of words."""
+
+    def __call__(self, /, **blanks: Any) -> Said:
+        return Said(self.english(blanks), self, blanks)
+
+    def english(self, blanks: dict[str, Any]) -> str:
+        return self.value.format(**blanks)
+
+
+def joined(*texts: str, between: str = " ") -> Said:
+    """Texts one after the other; the empty ones are left out."""
+    parts = tuple(filter(None, texts))
+    said = Said(between.join(parts))
+    said.parts, said.between = parts, between
+    return said

@@ -1,0 +1,101 @@
+"""PTX out of machine code, with the source lines that ptxas has put elsewhere."""
+
+import struct
+import subprocess
+from pathlib import PurePath
+
+import pytest
+
+from softgpu import toolkit
+from softgpu.ptx import PtxError, cubin, fatbin, parse
+
+SOURCE = """
+__device__ __noinline__ float square(float x)
+{
+    return x * x;
+}
+extern "C" __global__ void last(float *x, const float *y, int n)
+{
+    for (int i = 0; i < n; i++) {
+        float a = square(y[i]);
+        x[2 * i] *= a;
+    }
+}
+extern "C" __global__ void first(float *x, int n)
+{
+    __shared__ float all[64];
+    all[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < n)
+        x[threadIdx.x] = all[63 - threadIdx.x];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A function that compiles SOURCE to a kind of binary."""
+    folder = tmp_path_factory.mktemp("cubin")
+    (folder / "reverse.cu").write_text(SOURCE)
+
+    def compiled(kind, *words):
+        out = folder / "made"
+        nvcc = toolkit.find_toolkit().nvcc
+        command = [nvcc, f"--{kind}", "-arch=sm_90", *words, "reverse.cu", "-o", out]
+        subprocess.run(command, cwd=folder, check=True)
+        return out.read_bytes()
+
+    return compiled
+
+
+def lines_of_memory(text):
+    """(kernel, instruction, file, line) of each access to memory and each barrier."""
+    return [
+        (name, item.opcode, PurePath(item.source.file).name, item.source.line)
+        for name, function in parse(text).functions.items()
+        for item in function.instructions
+        if item.opcode in ("ld", "st", "bar", "barrier") and "param" not in item.modifiers
+    ]
+
+
+def test_each_access_has_the_line_that_the_compiler_gave_it(made):
+    ours = lines_of_memory(cubin.ptx_of(made("cubin", "-lineinfo")))
+    assert len({line for _, _, _, line in ours}) == 5
+    assert sorted(ours) == sorted(lines_of_memory(made("ptx", "-lineinfo").decode()))
+
+
+def test_a_fat_binary_gives_the_ptx_of_its_machine_code_where_it_has_no_other(made):
+    image = made("fatbin", "-lineinfo")
+    assert lines_of_memory(fatbin.ptx_for(image, 90)) == lines_of_memory(
+        cubin.ptx_of(made("cubin", "-lineinfo"))
+    )
+
+
+def test_what_follows_the_ptx_of_tiles_is_left_out(monkeypatch):
+    text = b".version 9.0\0.target sm_90\0.nv_intermediate_source_section {\0...\0"
+    monkeypatch.setattr(cubin, "_sections", lambda image: {".nv_debug_ptx_txt": text})
+    assert cubin.ptx_of(b"") == ".version 9.0\n.target sm_90\n"
+
+
+def test_machine_code_without_ptx_says_how_to_compile_it(made):
+    with pytest.raises(PtxError, match="without its PTX.*nvcc --ptx, or .*-lineinfo"):
+        cubin.ptx_of(made("cubin"))
+
+
+def test_machine_code_that_is_cut_off_is_refused_as_that(made):
+    image = made("cubin", "-lineinfo")
+    (heads,) = struct.unpack_from("<Q", image, 0x28)  # of its sections, which they lie before
+    for length in range(0, heads, 61):
+        with pytest.raises(PtxError, match="is cut off or damaged"):
+            cubin.ptx_of(image[:length])
+
+
+def test_line_tables_that_are_cut_off_are_refused_as_that(made, monkeypatch):
+    sections = cubin._sections(made("cubin", "-lineinfo"))
+    table = sections[".debug_line"]
+    (length,) = struct.unpack_from("<I", table, 6)
+    for end in range(1, 10 + length):
+        broken = sections | {".debug_line": table[:end]}
+        monkeypatch.setattr(cubin, "_sections", lambda image, given=broken: given)
+        with pytest.raises(PtxError, match="is cut off or damaged"):
+            cubin.ptx_of(b"")
