@@ -1,6 +1,6 @@
 """How fast the software GPU runs eight of the course's kernels: plain, counted and watched.
 
-    python bench/bench_kernels.py    # writes the table in softgpu/docs/results.md
+    python bench/bench_kernels.py    # make bench writes the table in softgpu/docs/results.md
 
 All on one core, in code in full, by the processor's time: other programs change it little.
 """
@@ -194,6 +194,4 @@ if __name__ == "__main__":
     import helpers.autoinit as gpu
 
     assert gpu.is_software, "this measures the software GPU: HELPERS_DEVICE=software"
-    found = measured()
-    print("\n".join(speed.row() for speed in found))
-    write(found)
+    print("\n".join(speed.row() for speed in measured()))
