@@ -65,7 +65,8 @@ def test_nothing_in_it_imports_the_course(path):
     assert not imports_the_course(path)
 
 
-COURSE_ALLOWED = "test_bulk.py", "test_clusters.py"  # by the course's tensor maps
+# by the course's tensor maps; processes that compile the same kernel wait in helpers.kernels
+COURSE_ALLOWED = "test_bulk.py", "test_clusters.py", "test_cache.py"
 
 
 def test_tests_import_the_course_only_where_they_measure_its_kernels():
