@@ -142,7 +142,7 @@ def test_notes_have_each_exercise_with_what_its_judge_refuses():
     for name, lines in said.items():
         assert len(lines) == len(texts.find(name).wrong)
         assert all(re.fullmatch(r"- .+: [^|*]+", line) for line in lines), name
-    assert "- half the padding: bank conflicts" in said["03.padding"]
+    assert "- half the padding: conflicts" in said["03.padding"]
     assert "- no barrier after the fetch: race or syncwarp" in said["03.padding"]
 
 

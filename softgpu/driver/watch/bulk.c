@@ -97,7 +97,7 @@ void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase)
 void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase)
 {
     for (uint32_t i = 0; i < cluster->blocks; i++) {
-        const Seat *seat = cluster->seats[i]->watching;
+        const Seat *seat = seat_of(cluster->seats[i]);
         FOR_BULKS(b, seat ? seat->bulks : NULL)
         if (b->mbarrier == mbarrier && b->phase == phase) b->ended = true;
     }

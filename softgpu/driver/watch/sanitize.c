@@ -73,6 +73,13 @@ static bool knows_begun(const Warp *w, uint32_t lane, const Worker *owner)
     return here->met[warp] & bit || order_heard_of(owner->block - 1, warp, lane);
 }
 
+Seat *seat_of(const Worker *worker)
+{
+    Seat *seat = worker->watching;
+    const bool has_begun = seat && seat->launch == order.launch && seat->block == worker->block;
+    return has_begun ? seat : NULL; /* else it is as another launch has left it */
+}
+
 /* Checks one lane's address and finds its shadow (NULL: it has none). */
 static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, Range *range)
 {
@@ -94,8 +101,8 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
     if (owner && owner != w->worker) {
         access_check(w, a->number, &address - lane, 1u << lane);
         if (!knows_begun(w, lane, owner)) report_place(a, OUT_OF_BOUNDS, lane, address, NOT_BEGUN);
-        Seat *there = owner->watching;
-        if (there && there->block == owner->block) *region = &there->shared; /* it has begun */
+        Seat *there = seat_of(owner);
+        if (there) *region = &there->shared;
         return true;
     }
     const Allocation *hit = memory_find(address);

@@ -172,6 +172,9 @@ typedef struct Seat {
     uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
 } Seat;
 
+/* The seat of a worker's block, if that has begun in this launch; or NULL. */
+Seat *seat_of(const Worker *worker);
+
 /* Ranges that a host thread has declared for its next launches. */
 typedef struct {
     Range ranges[64];

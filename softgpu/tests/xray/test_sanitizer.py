@@ -64,6 +64,16 @@ def test_the_twin_is_clean(case):
 
 
 @software
+def test_a_block_that_has_not_begun_is_not_taken_for_one_of_an_earlier_launch():
+    """Its seat is as the launch before left it, which ended with a block of the same number."""
+    (case,) = (case for case in CASES if case.name == "writes_before_the_other_block_runs")
+    arguments, options, _ = case.launch(False)
+    right = module(case.file, False).get_function(case.name)
+    assert sanitize(right, *arguments, **options | {"grid": 2}).clean
+    assert case.kind in [f.kind for f in report_of(case, True)]
+
+
+@software
 def test_copies_that_nothing_is_read_beside_are_counted():
     (alone,) = (case for case in CASES if case.name == "one_warp_waits_for_all")
     assert report_of(alone, False).exposed_bytes == 2 * 512  # the one tile of each block
