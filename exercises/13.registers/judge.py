@@ -35,6 +35,10 @@ JUDGE = Judge(
     idea={"lds.wavefronts": (1024, "Multiply from the tiles in shared memory, not from a and b.")},
     shared_bytes=17_000,  # two pairs of tiles
     rate=Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
+    advice={
+        "double write": "Is the column inside the matrix, too, not the row alone? Past the last one"
+        " begins the next row."
+    },
     survivors={
         "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
         "row * k + i_a]) : Acc(1)": "the other tile has a 0 wherever the depth ends",

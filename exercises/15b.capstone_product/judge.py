@@ -67,6 +67,10 @@ JUDGE = Judge(
     checks=[
         TextHas({r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."})
     ],
+    advice={
+        "clock": "Does a step's product wait for its end before the next one begins? Leave one"
+        " under way, wait_for_products<1>(), and let go of the stage before this one."
+    },
     survivors={
         "threadIdx.x != 0) stages": "threads begin the barriers alike",
         "threadIdx.x == 1) stages": "another thread begins the barriers",

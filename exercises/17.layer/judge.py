@@ -32,6 +32,36 @@ def launch(rng, size):
     return Launch(arguments, (blocks_for(wide), rows), 256, what=what)
 
 
+def explain(launch, out, got):
+    wide, rank = map(int, launch.arguments[-2:])
+    if np.ndim(out.expected) < 2:
+        return None  # a piece of what is far
+    got = got.reshape(np.shape(out.expected))
+    if np.array_equal(got, out.initial.astype(got.dtype), equal_nan=True):
+        return "This rank has none of the results: store each to a, b, c, and d."
+    place = np.s_[:, rank * wide : (rank + 1) * wide]
+    within = np.asarray(out.tolerance)[place]
+    own = out.expected[place]
+    for other in {0, 1, 2, 3} - {rank}:
+        there = got[:, other * wide : (other + 1) * wide]
+        if _are_near(there, own, within):
+            return (
+                f"What belongs to the columns of rank {rank} is in those of rank {other}: a rank's"
+                " begin at rank * wide."
+            )
+    rows = len(own)
+    packed = got.ravel()[rank * wide : (rank + rows) * wide].reshape(rows, wide)
+    by_rank = got.ravel()[rank * rows * wide :][: rows * wide].reshape(rows, wide)
+    if rows > 1 and (_are_near(packed, own, within) or _are_near(by_rank, own, within)):
+        return "A row of the result has the columns of all ranks: 4 * wide."
+    return None
+
+
+def _are_near(a, b, within):
+    with np.errstate(invalid="ignore"):
+        return ((np.abs(a - b) <= within) | (a == b) | np.isnan(a) & np.isnan(b)).all()
+
+
 def far(rng):
     """The last columns of the last row, where 32 bits hold no place of w or of a result."""
     rows, depth, wide, rank = 9, 17, 2**28 + 5, 3
@@ -62,6 +92,7 @@ JUDGE = Judge(
     far=far,
     counted=(8, 32, 512, 2),
     budget={"ld.sectors": (20_480, 20_480), "st.sectors": (2048, 2048)},
+    explain=explain,
     limits=dict.fromkeys(  # a row of x may be shared, and ranks may be an array
         ["barriers", "lds.wavefronts", "sts.wavefronts", "ldl.sectors", "stl.sectors"]
     ),

@@ -9,6 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from softgpu.loader import Engine
+from softgpu.phrases import joined
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
@@ -307,7 +308,9 @@ class _Trial:
         if times and times.speeds.yours < self.rate.least:
             speeds = times.speeds.text
             text = Refusal.SLOW(speeds=speeds, least=self.rate.least, room=times.room)
-            self.verdict.refuse("clock", text, real.advice(report) or times.yours.limited)
+            own = self.judge.advice.get("clock", "")
+            advice = real.advice(report) or joined(times.yours.limited, own)
+            self.verdict.refuse("clock", text, advice)
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 

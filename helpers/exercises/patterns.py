@@ -502,29 +502,49 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
     size = prod(c.shape[-2:])
     here = np.s_[unit * size : (unit + 1) * size]
     got, room = (x[here].reshape(c.shape[-2:]) for x in (c.all_got, c.all_room))
-    if max(a.size, b.size) > LARGEST or not all(np.isfinite(x).all() for x in (a, b, got)):
+    if max(a.size, b.size) > LARGEST:
         return ""
+    a = a * _scale(c.all[here].reshape(c.shape[-2:]), a @ b, room)
     for which, known, used, wanted, off in (
         ("second", a, b, got, room),
         ("first", b.T, a.T, got.T, room.T),
     ):
-        for source in _sources(known, used, wanted):
-            made = used.ravel()[source]
-            if (np.abs(known @ made - wanted) <= 2 * off).all() and (made != used).any():
-                wrong = np.argwhere(made != used)[0]
-                right = np.array(np.unravel_index(source[tuple(wrong)], used.shape))
-                places = [p if which == "second" else p[::-1] for p in (right, wrong)]
+        rows = np.isfinite(known).all(1)
+        columns = np.flatnonzero(np.isfinite(wanted[rows]).all(0) & np.isfinite(off[rows]).all(0))
+        known, wanted, off = known[rows], wanted[rows][:, columns], off[rows][:, columns]
+        if not wanted.size:
+            continue
+        for source in _sources(known, used, wanted, columns):
+            made, right = np.append(used, 0)[source], used[:, columns]
+            is_so = (np.abs(known @ made - wanted) <= 2 * off).all()
+            wrong = np.argwhere((made != right) & (source < used.size))
+            if is_so and len(wrong):
+                row, column = wrong[0]
+                taken = np.unravel_index(source[row, column], used.shape)
+                places = [
+                    p if which == "second" else p[::-1] for p in (taken, (row, columns[column]))
+                ]
                 said = [f"[{row}, {column}]" for row, column in places]
                 return Next.OPERAND(which=which, right=said[0], wrong=said[1])
     return ""
 
 
-def _sources(known: Array, used: Array, wanted: Array) -> Iterator[Array]:
-    """Which of its elements may have been used at each place: rows and columns exchanged, or what
-    solves the equations."""
-    yield np.arange(used.size).reshape(used.shape[::-1]).T
+def _scale(expected: Array, products: Array, room: Array) -> float:
+    """The number by which all products are to be multiplied, or 1."""
+    is_there = np.isfinite(expected) & np.isfinite(products) & (products != 0)
+    if not is_there.any():
+        return 1
+    ratio = float(np.median(expected[is_there] / products[is_there]))
+    is_one = np.abs(expected - ratio * products) <= room
+    return ratio if is_one[is_there].all() else 1
+
+
+def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
+    """Which of its elements may have been used at each place of these columns: rows and columns
+    exchanged, or what solves the equations. One past the last: a 0."""
+    yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
     if known.shape[0] >= known.shape[1]:
-        yield _nearest(used, np.linalg.lstsq(known, wanted, rcond=None)[0])
+        yield _nearest(np.append(used, 0), np.linalg.lstsq(known, wanted, rcond=None)[0])
 
 
 def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
@@ -637,11 +657,12 @@ def _on_powers(c: _Common) -> str:
 def _on_places(c: _Common) -> str:
     """A rule for which are wrong."""
     wrong = c.is_wrong.reshape(c.shape)
+    may_be = (c.is_wrong | ~np.isfinite(c.all)).reshape(c.shape)  # NaN stay NaN, whatever is added
     if wrong.all() or c.all.size < 4:
         return ""
     for axis, name in zip(range(wrong.ndim), _axes(wrong.ndim)):
         others = tuple(n for n in range(wrong.ndim) if n != axis)
-        some, all_ = np.asarray(wrong.any(others)), wrong.all(others)
+        some, all_ = np.asarray(wrong.any(others)), may_be.all(others)
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some):
                 is_one = some.sum() == 1
@@ -660,11 +681,13 @@ def _on_limits(c: _Common) -> str:
         return ""
     for name, values in sources.items():
         for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):
-            wrong, right = value[c.is_wrong], value[~c.is_wrong]
-            if np.nanmin(wrong) > np.nanmax(right):
-                return Next.BEYOND(what=what, limit=f"{np.nanmax(right):.6g}", beyond="above")
-            if np.nanmax(wrong) < np.nanmin(right):
-                return Next.BEYOND(what=what, limit=f"{np.nanmin(right):.6g}", beyond="below")
+            wrong, right = (v[~np.isnan(v)] for v in (value[c.is_wrong], value[~c.is_wrong]))
+            if not (wrong.size and right.size):
+                continue
+            if np.min(wrong) > np.max(right):
+                return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond="above")
+            if np.max(wrong) < np.min(right):
+                return Next.BEYOND(what=what, limit=f"{np.min(right):.6g}", beyond="below")
     return ""
 
 
