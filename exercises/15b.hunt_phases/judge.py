@@ -37,6 +37,10 @@ JUDGE = Judge(
     limits={"instructions": None},  # of who waits
     shared_bytes=SHARED + 1024,
     even=False,
+    advice={
+        "race": "Are the barriers begun once, before all tiles, and before anybody waits? Who"
+        " begins one anew takes it away from those who wait."
+    },
     survivors=BY_STAGES
     | {
         "- 2) /": "8 divides n",

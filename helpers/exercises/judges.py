@@ -112,7 +112,7 @@ class Judge:
 
     advice: dict[str, str] = field(default_factory=dict)
     """`{kind of finding, or counter: advice}` in place of the usual one; `time`: it never ends;
-    `clock`: besides what limits a kernel that is too slow."""
+    `clock`: it is too slow."""
 
     rounding: str | None = None
     """The advice where all that is wrong is off by little, and the usual mistakes do that."""

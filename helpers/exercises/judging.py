@@ -9,7 +9,6 @@ from math import gcd, prod
 import numpy as np
 
 from softgpu.loader import Engine
-from softgpu.phrases import joined
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
@@ -308,8 +307,8 @@ class _Trial:
         if times and times.speeds.yours < self.rate.least:
             speeds = times.speeds.text
             text = Refusal.SLOW(speeds=speeds, least=self.rate.least, room=times.room)
-            own = self.judge.advice.get("clock", "")
-            advice = real.advice(report) or joined(times.yours.limited, own)
+            own = self.judge.advice.get("clock")
+            advice = real.advice(report) or own or times.yours.limited
             self.verdict.refuse("clock", text, advice)
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())

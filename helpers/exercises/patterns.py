@@ -230,16 +230,20 @@ def _on_rows_alike(c: _Common) -> str:
 
 
 def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
-    """Each is the result of some other place, of the same matrix if there are several."""
+    """Each is the result of some other place, of the same matrix if there are several, or 0."""
     size = prod(c.shape[-2:])
     begin = places[0] // size * size
     here = places // size == places[0] // size
     part = c.all[begin : begin + size]
-    if here.sum() < 4 or not np.isfinite(part).all() or not c.is_float:
+    if not np.isfinite(part).all() or not c.is_float:
+        return ""
+    here &= got != 0  # which is what came from past an end
+    if here.sum() < 4:
         return ""
     source = _nearest(part, got[here])
-    is_there = np.abs(part[source] - got[here]) <= room[here]
-    if not is_there.all() or not _is_no_chance(part, room[here]):
+    allowed = np.maximum(room[here], c.all_room[begin + source])
+    is_there = np.abs(part[source] - got[here]) <= allowed
+    if not is_there.all() or not _is_no_chance(part, allowed):
         return ""
     return _moved(c, begin + source, "", places[here])
 
@@ -490,8 +494,10 @@ def _on_products(c: _Common) -> str:
         unit = int(c.places[0]) // (m * n)
         a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:]) for x in (a, b))
         a, b = (x[unit % len(x)] for x in (a, b))
-        b = b if b.shape[-1] == n and b.shape[0] == a.shape[1] else b.T
-        if a.shape[0] == m and b.shape[1] == n and a.shape[1] == b.shape[0] > 1:
+        ways = [way for way in (b, b.T) if a.shape[0] == m and way.shape == (a.shape[1], n)]
+        if ways and a.shape[1] > 1:
+            expected = c.all[unit * m * n : (unit + 1) * m * n].reshape(m, n)
+            b = max(ways, key=lambda way: _likeness(a @ way, expected))
             return _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
     return ""
 
@@ -504,7 +510,9 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
     got, room = (x[here].reshape(c.shape[-2:]) for x in (c.all_got, c.all_room))
     if max(a.size, b.size) > LARGEST:
         return ""
-    a = a * _scale(c.all[here].reshape(c.shape[-2:]), a @ b, room)
+    expected = c.all[here].reshape(c.shape[-2:])
+    a = a * _scale(expected, a @ b, room)
+    got = got - expected + a @ b  # whatever else is added
     for which, known, used, wanted, off in (
         ("second", a, b, got, room),
         ("first", b.T, a.T, got.T, room.T),
@@ -517,7 +525,7 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
         for source in _sources(known, used, wanted, columns):
             made, right = np.append(used, 0)[source], used[:, columns]
             is_so = (np.abs(known @ made - wanted) <= 2 * off).all()
-            wrong = np.argwhere((made != right) & (source < used.size))
+            wrong = np.argwhere((made != right) & _are_single(made, used))
             if is_so and len(wrong):
                 row, column = wrong[0]
                 taken = np.unravel_index(source[row, column], used.shape)
@@ -527,6 +535,19 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
                 said = [f"[{row}, {column}]" for row, column in places]
                 return Next.OPERAND(which=which, right=said[0], wrong=said[1])
     return ""
+
+
+def _likeness(a: Array, b: Array) -> float:
+    """The cosine of the angle between two, as far as they are finite; 0 for none."""
+    a, b = (x[np.isfinite(a) & np.isfinite(b)] for x in (a, b))
+    return float(abs(a @ b) / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
+
+
+def _are_single(values: Array, among: Array) -> Array:
+    """Which of these are there once."""
+    distinct, counts = np.unique(among, return_counts=True)
+    at = np.clip(np.searchsorted(distinct, values), 0, distinct.size - 1)
+    return (distinct[at] == values) & (counts[at] == 1)
 
 
 def _scale(expected: Array, products: Array, room: Array) -> float:
@@ -541,10 +562,13 @@ def _scale(expected: Array, products: Array, room: Array) -> float:
 
 def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
     """Which of its elements may have been used at each place of these columns: rows and columns
-    exchanged, or what solves the equations. One past the last: a 0."""
+    exchanged, whole rows, or whatever solves the equations. One past the last: a 0."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
     if known.shape[0] >= known.shape[1]:
-        yield _nearest(np.append(used, 0), np.linalg.lstsq(known, wanted, rcond=None)[0])
+        solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
+        off = [np.abs(used[:, columns] - row).sum(1) for row in solved]
+        yield np.argmin(np.nan_to_num(off, nan=np.inf), 1)[:, None] * used.shape[1] + columns
+        yield _nearest(np.append(used, 0), solved)
 
 
 def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
