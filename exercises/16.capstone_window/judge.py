@@ -33,11 +33,12 @@ def explain(launch, out, got):
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(got - out.expected) <= out.tolerance)
     unit, query = np.argwhere(wrong)[0][:2]
-    scores = scale * k[unit] @ q[unit, query]
-    for last in range(query, min(query + 2, len(scores))):
+    scores = np.append(scale * k[unit] @ q[unit, query], 0)  # of a key past the end
+    values = np.append(v[unit], np.zeros((1, v.shape[2])), 0)
+    for last in range(query, query + 2):
         for first in range(last + 1):
             powers = np.exp(scores[first : last + 1] - scores[first : last + 1].max())
-            made = powers @ v[unit, first : last + 1] / powers.sum()
+            made = powers @ values[first : last + 1] / powers.sum()
             if np.abs(made - got[unit, query]).max() <= 1e-3 * np.abs(made).max():
                 return (
                     f"Query {query} sees keys {max(0, query - window + 1)} to {query}; yours"

@@ -35,6 +35,11 @@ def explain(launch, out, got):
     """With a key to a thread at most, as a thread's own maximum, or sum, is then of one key."""
     q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
     keys, length = k.shape[1:]
+    if np.isnan(got[np.isfinite(np.ravel(out.expected))]).any():
+        return (
+            "∞ / ∞ or 0 / 0: scores far from 0 have powers that are ∞ or 0. Subtract the largest"
+            " score from each, and begin looking for it at -INFINITY, as all may be far below 0."
+        )
     if not 1 < keys <= 64 or length > 64:
         return None
     got = got.reshape(np.shape(out.expected))

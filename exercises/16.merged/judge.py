@@ -43,14 +43,13 @@ def explain(launch, out, got):
     parts, logs = (argument.values.astype(float) for argument in launch.arguments[:2])
     got = got.reshape(np.shape(out.expected))
     with np.errstate(all="ignore"):
-        peak = np.abs(logs.max(0))
+        peak = logs.max(0)
         wrong = ~(np.abs(got - out.expected) <= out.tolerance) & np.isfinite(out.expected)
         rows = wrong.any(1)
-        if (
-            rows.any()
-            and peak[rows].min() > 80
-            and (got[rows] == 0).any() | np.isnan(got[rows]).any()
-        ):
+        if rows.any() and (peak[rows] == -np.inf).all():
+            return "A row of which no part saw a key is to be 0: its total stays 0, and only there."
+        is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
+        if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
             return (
                 "Their logarithms are so large, or so small, that all powers are ∞ or 0: subtract"
                 " the row's greatest one first, which may be far below 0."

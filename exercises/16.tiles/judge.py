@@ -51,6 +51,11 @@ def explain(launch, out, got):
             " both sum and o must shrink, by expf(peak - most): take it from the old peak, and from"
             " scores that are scaled, before peak becomes most."
         )
+    if np.isnan(got[np.isfinite(out.expected)]).any():
+        return (
+            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score of"
+            " all tiles so far. Of this tile alone a query may see none, which makes it -INFINITY."
+        )
     return None
 
 

@@ -40,6 +40,7 @@ class _Common:
         self.all_got, self.all = got.astype(float), np.ravel(out.expected).astype(float)
         self.is_wrong = is_wrong
         self.is_float = got.dtype.kind == "f"
+        self.unit = np.finfo(got.dtype).eps if self.is_float else 0
         self.all_room = ROOM * np.broadcast_to(np.asarray(out.tolerance, float), self.shape).ravel()
         self.all_room = np.maximum(self.all_room, 2e-6 * np.abs(self.all) * self.is_float)
         self.every = np.flatnonzero(is_wrong)[:MANY]
@@ -512,6 +513,7 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
         return ""
     expected = c.all[here].reshape(c.shape[-2:])
     a = a * _scale(expected, a @ b, room)
+    room = room + c.unit * np.abs(got)
     got = got - expected + a @ b  # whatever else is added
     for which, known, used, wanted, off in (
         ("second", a, b, got, room),
