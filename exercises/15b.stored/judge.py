@@ -58,9 +58,9 @@ JUDGE = Judge(
     advice={
         "double write": "Two boxes cover the same elements of c: store_box takes the column of a"
         " box's corner first, then its row, and each warp has rows of its own.",
-        "race": "Has the box that lay in this patch been read? The lane that stores waits with"
-        " wait_for_stores<1>(), where two patches take turns, and then the warp meets"
-        " (__syncwarp) before it writes there.",
+        "race": "Has the box that lay in this patch been read? Groups are a lane's own: one lane"
+        " stores all boxes, waits with wait_for_stores<1>(), where two patches take turns, and then"
+        " the warp meets (__syncwarp) before it writes there.",
     },
     survivors=BY_STAGES
     | {
