@@ -48,18 +48,20 @@ def explain(launch, out, got):
         rows = wrong.any(1)
         if rows.any() and (peak[rows] == -np.inf).all():
             return "A row of which no part saw a key is to be 0: its total stays 0, and only there."
-        is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
-        if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
-            return (
-                "Their logarithms are so large, or so small, that all powers are ∞ or 0: subtract"
-                " the row's greatest one first, which may be far below 0."
-            )
         turned = logs.reshape(logs.shape[::-1]).T
-        weights = np.exp(logs - logs.max(0))
+        weights = np.exp(logs - peak)
         for made, words in (
             (
                 _mean(parts, np.exp(turned - turned.max(0))),
                 "Part s of a row has logs[s * rows + row].",
+            ),
+            (
+                _mean(parts, np.exp(logs[:, :1] - logs[:, :1].max()) + 0 * logs),
+                "Each row has logarithms of its own: logs[s * rows + row].",
+            ),
+            (
+                _mean(parts, np.exp2(logs - peak)),
+                "The logarithms are natural ones: take expf, or multiply them by log₂ e.",
             ),
             (_mean(parts, weights, weights > 0), "Multiply each part by its weight, too."),
             (_mean(parts, weights > 0), "Weigh each part, by expf(log - peak)."),
@@ -68,6 +70,12 @@ def explain(launch, out, got):
             is_there = np.isfinite(got) & np.isfinite(made)
             if wrong[is_there].any() and np.allclose(made[is_there], got[is_there], 1e-3, 1e-5):
                 return words
+        is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
+        if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
+            return (
+                "Their logarithms are so large, or so small, that all powers are ∞ or 0: subtract"
+                " the row's greatest one first, which may be far below 0."
+            )
     return None
 
 

@@ -37,6 +37,7 @@ def explain(launch, out, got):
     got, scale, peak = got.reshape(s.shape), float(launch.arguments[3]), peak[:, None]
     with np.errstate(all="ignore"):
         for made, words in (
+            (scale * s - peak / LOG2_E, "Scale the peak, too: b is c * peak."),
             (scale * s, "Subtract the peak: the exponent is scale * (s - peak) * log₂ e."),
             (
                 s - peak * scale,
