@@ -38,7 +38,7 @@ def added(x, count):
     kernel(np.uint64(int(x)), np.int32(count), block=(64, 1, 1))
 def watched(x):
     found = xray.sanitize(kernel, np.uint64(int(x)), np.int32(64), grid=1, block=64)
-    return [finding.kind for finding in found]
+    return [finding.kind.value for finding in found]
 for line in sys.stdin:
     try:
         print(eval(line), flush=True)

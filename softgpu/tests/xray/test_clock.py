@@ -176,7 +176,7 @@ def test_what_ptxas_refuses_is_told_in_its_words():
 def test_without_ptxas_a_report_says_so(monkeypatch):
     from pycuda import gpuarray
 
-    monkeypatch.setattr("softgpu.loaded._ptxas", lambda: None)
+    monkeypatch.setattr("softgpu.loaded.LoadedModule._ptxas", None)
     text = "__global__ void only_here(float *x) { x[threadIdx.x] = 1; }"  # known to no other test
     report = xray.profile((text, "only_here"), gpuarray.zeros(32, np.float32), grid=1, block=32)
     assert report.prediction.why == "machine code is unknown without NVIDIA's ptxas and nvdisasm"
