@@ -1,5 +1,7 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
 from helpers.exercises.products import far_product, product_launch
@@ -16,6 +18,16 @@ def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
     return product_launch(a, b, (-(-n // SIDE), -(-m // SIDE)), (16, 16))
+
+
+def explain(launch, out, got):
+    row, column = np.indices(np.shape(out.expected)) % SIDE // 16
+    wrong = ~(np.abs(got.reshape(row.shape) - out.expected) <= out.tolerance)
+    if np.array_equal(wrong, row != column):
+        return (
+            "Rows and columns are exchanged in a thread's sums: p's place comes first in sum[r][s]."
+        )
+    return None
 
 
 def far(rng):
@@ -35,6 +47,11 @@ JUDGE = Judge(
     idea={"lds.wavefronts": (1024, "Multiply from the tiles in shared memory, not from a and b.")},
     shared_bytes=17_000,  # two pairs of tiles
     rate=Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
+    explain=explain,
+    advice={
+        "double write": "Is the column inside the matrix, too, not the row alone? Past the last one"
+        " begins the next row."
+    },
     survivors={
         "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
         "row * k + i_a]) : Acc(1)": "the other tile has a 0 wherever the depth ends",

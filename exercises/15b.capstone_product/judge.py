@@ -67,6 +67,11 @@ JUDGE = Judge(
     checks=[
         TextHas({r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."})
     ],
+    advice={
+        "clock": "Does each step wait until its products are done, before the next step's begin?"
+        " Leave one step under way, wait_for_products<1>(), and give back the stage before. Then"
+        " store by boxes, while the producer fetches for the next tile."
+    },
     survivors={
         "threadIdx.x != 0) stages": "threads begin the barriers alike",
         "threadIdx.x == 1) stages": "another thread begins the barriers",

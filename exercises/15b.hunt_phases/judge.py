@@ -37,6 +37,12 @@ JUDGE = Judge(
     limits={"instructions": None},  # of who waits
     shared_bytes=SHARED + 1024,
     even=False,
+    advice={
+        "hmma": "A tile needs one product of each step, and no more: leave the number of steps as"
+        " it is, and let stages and phases go on where the tile before has left them.",
+        "race": "Are the barriers begun once, before all tiles, and before anybody waits? Who"
+        " begins one anew takes it away from those who wait.",
+    },
     survivors=BY_STAGES
     | {
         "- 2) /": "8 divides n",

@@ -30,6 +30,20 @@ def launch(rng, size):
     return Launch(arguments, blocks, 384, SHARED, what=what)
 
 
+def explain(launch, out, got):
+    if np.dtype(out.dtype) != np.float16:
+        return None  # the numbers
+    number = np.repeat(np.repeat(launch.arguments[2].expected, 128, 0), 256, 1)
+    m, n = np.shape(out.expected)
+    wrong = np.abs(got.reshape(m, n) - out.expected) > out.tolerance
+    if number[:m, :n][wrong].min(initial=launch.grid) >= launch.grid:
+        return (
+            "Each block's first tile is right, and a later one is not: what does it begin with?"
+            " Sums begin at 0 for each tile, stages and their phases go on."
+        )
+    return None
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 8, 8, 1), (128, 256, 64, 2), (300, 264, 136, 2)),
@@ -40,6 +54,11 @@ JUDGE = Judge(
     limits={"instructions": None},  # of who waits
     shared_bytes=SHARED + 1024,
     even=False,
+    explain=explain,
+    advice={
+        "out of bounds": "Is that the place of a tile? The last band may have fewer rows of tiles:"
+        " within it, divide by the rows that it has."
+    },
     survivors=BY_STAGES
     | {
         "- 2) /": "8 divides n",

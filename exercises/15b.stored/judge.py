@@ -23,6 +23,18 @@ def launch(rng, size):
     return Launch([boxes, *numbers], blocks, 384, SHARED, what=what)
 
 
+def explain(launch, out, got):
+    expected = np.asarray(out.expected)
+    line, column = np.indices(expected.shape)
+    turned = column // 64 * 64 + (column // 8 % 8 ^ line % 8) * 8 + column % 8
+    is_there = turned < expected.shape[1]
+    made = expected[line, np.where(is_there, turned, 0)]
+    got = got.reshape(expected.shape)
+    if expected.shape[1] > 8 and np.allclose(got[is_there], made[is_there], 1e-2, 1e-2):
+        return "The map of c is swizzled: chunk c of a patch's row r lies at chunk c ^ r % 8."
+    return None
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 8, 8, 1), (128, 256, 64, 1), (150, 264, 136, 2), (300, 520, 72, 2)),
@@ -42,6 +54,14 @@ JUDGE = Judge(
         ),
         Pace(1.5),
     ],
+    explain=explain,
+    advice={
+        "double write": "Two boxes cover the same elements of c: store_box takes the column of a"
+        " box's corner first, then its row, and each warp has rows of its own.",
+        "race": "Has the box that lay in this patch been read? Groups are a lane's own: one lane"
+        " stores all boxes, waits with wait_for_stores<1>(), where two patches take turns, and then"
+        " the warp meets (__syncwarp) before it writes there.",
+    },
     survivors=BY_STAGES
     | {
         "lane == 1": "another lane stores them all",

@@ -26,6 +26,27 @@ def launch(rng, size, rows, threads, queries=None):
     return Launch(arguments, (-(-n // rows), units), threads, what=what)
 
 
+def explain(launch, out, got):
+    q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
+    window, scale = int(launch.arguments[5]), float(launch.arguments[6])
+    got = got.reshape(np.shape(out.expected))
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(got - out.expected) <= out.tolerance)
+    unit, query = np.argwhere(wrong)[0][:2]
+    scores = np.append(scale * k[unit] @ q[unit, query], 0)  # of a key past the end
+    values = np.append(v[unit], np.zeros((1, v.shape[2])), 0)
+    for last in range(query, query + 2):
+        for first in range(last + 1):
+            powers = np.exp(scores[first : last + 1] - scores[first : last + 1].max())
+            made = powers @ values[first : last + 1] / powers.sum()
+            if np.abs(made - got[unit, query]).max() <= 1e-3 * np.abs(made).max():
+                return (
+                    f"Query {query} sees keys {max(0, query - window + 1)} to {query}; yours"
+                    f" is made of keys {first} to {last}."
+                )
+    return None
+
+
 def far(rng, rows, threads):
     n, some = 2070, 12
     small = launch(rng, (2, n, 700), rows, threads, some)
@@ -43,10 +64,11 @@ JUDGE = Judge(
     limits={"instructions": 1.5},
     shared_bytes=49_152,
     even=False,
+    explain=explain,
     advice={
-        "ld.sectors": "Every block fetches the whole window of its queries: with more queries to"
-        " a block"
-        " (`ROWS`), fewer blocks fetch the same keys."
+        "ld.sectors": "A block needs no key before the first that its first query sees. From there"
+        " on each fetches the window of its queries: with more queries to a block (`ROWS`), fewer"
+        " blocks fetch the same keys."
     },
     survivors={
         "first <= min(": "a tile of which nothing is seen adds nothing",

@@ -31,6 +31,40 @@ def launch(rng, size, causal=False):
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
 
 
+def explain(launch, out, got):
+    """With a key to a thread at most, as a thread's own maximum, or sum, is then of one key."""
+    q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
+    keys, length = k.shape[1:]
+    if np.isnan(got[np.isfinite(np.ravel(out.expected))]).any():
+        return (
+            "∞ / ∞ or 0 / 0: scores far from 0 have powers that are ∞ or 0. Subtract the largest"
+            " score from each, and begin looking for it at -INFINITY, as all may be far below 0."
+        )
+    if not 1 < keys <= 64 or length > 64:
+        return None
+    got = got.reshape(np.shape(out.expected))
+    with np.errstate(all="ignore"):
+        scores = float(launch.arguments[-1]) * q @ k.swapaxes(1, 2)
+        powers = np.exp(scores - scores.max(2, keepdims=True))
+        own = np.pad(powers, ((0, 0), (0, 0), (0, 64)))[..., :length]  # the sum of thread i
+        for made, words in (
+            (
+                np.broadcast_to(v.mean(1, keepdims=True), got.shape),
+                "Each thread subtracts a maximum of its own: peak must be that of all keys, by"
+                " block_reduce with Max.",
+            ),
+            (
+                powers @ v / own,
+                "Each thread divides by a sum of its own: sum must be that of all keys, by"
+                " block_reduce with Sum.",
+            ),
+        ):
+            is_there = np.isfinite(got) & np.isfinite(made) & np.isfinite(out.expected)
+            if is_there.any() and np.allclose(made[is_there], got[is_there], 1e-2, 1e-4):
+                return words
+    return None
+
+
 def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
@@ -49,6 +83,7 @@ JUDGE = Judge(
     counted=(2, 16, 64, 64),
     budget={"st.sectors": 256},
     warps=1.2,
+    explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
     survivors={
         "dot = 1": "what all scores of a row have more is no difference to their shares",

@@ -38,6 +38,17 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
+def explain(launch, out, got):
+    nothing = ~(launch.arguments[3].values != 0).any(1)
+    got = got.reshape(np.shape(out.expected))
+    if nothing.any() and got[:, nothing].any():
+        return (
+            "A query that sees no key is to be 0: a hidden key's score is -INFINITY, of which the"
+            " power is 0, so that `sum` stays 0 for such a query alone."
+        )
+    return None
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
@@ -45,6 +56,7 @@ JUDGE = Judge(
     large=((1, 300, 1203),),
     counted=(1, 64, 64),
     budget={},
+    explain=explain,
     limits=None,
     survivors={
         "score = 1": "what all scores of a row have more is no difference to their shares",

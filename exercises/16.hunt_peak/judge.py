@@ -28,6 +28,15 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
+def explain(launch, out, got):
+    if np.isnan(got).any():
+        return None
+    return (
+        "Follow two keys by hand whose scores are 1 and 3: with the second, what is there of the"
+        " first must shrink by expf(1 - 3). And two whose scores are 3 and 1: then nothing shrinks."
+    )
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
@@ -35,6 +44,7 @@ JUDGE = Judge(
     large=((1, 300, 1203),),
     counted=(1, 64, 64),
     budget={},
+    explain=explain,
     limits=None,
     survivors={
         "score = 1": "what all scores of a row have more is no difference to their shares",

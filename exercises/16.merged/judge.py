@@ -39,6 +39,52 @@ def launch(rng, size):
     return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
 
 
+def explain(launch, out, got):
+    parts, logs = (argument.values.astype(float) for argument in launch.arguments[:2])
+    got = got.reshape(np.shape(out.expected))
+    with np.errstate(all="ignore"):
+        peak = logs.max(0)
+        wrong = ~(np.abs(got - out.expected) <= out.tolerance) & np.isfinite(out.expected)
+        rows = wrong.any(1)
+        if rows.any() and (peak[rows] == -np.inf).all():
+            return "A row of which no part saw a key is to be 0: its total stays 0, and only there."
+        turned = logs.reshape(logs.shape[::-1]).T
+        weights = np.exp(logs - peak)
+        for made, words in (
+            (
+                _mean(parts, np.exp(turned - turned.max(0))),
+                "Part s of a row has logs[s * rows + row].",
+            ),
+            (
+                _mean(parts, np.exp(logs[:, :1] - logs[:, :1].max()) + 0 * logs),
+                "Each row has logarithms of its own: logs[s * rows + row].",
+            ),
+            (
+                _mean(parts, np.exp2(logs - peak)),
+                "The logarithms are natural ones: take expf, or multiply them by log₂ e.",
+            ),
+            (_mean(parts, weights, weights > 0), "Multiply each part by its weight, too."),
+            (_mean(parts, weights > 0), "Weigh each part, by expf(log - peak)."),
+            (_mean(parts, weights) * weights.sum(0)[:, None], "Divide by the sum of the weights."),
+        ):
+            is_there = np.isfinite(got) & np.isfinite(made)
+            if wrong[is_there].any() and np.allclose(made[is_there], got[is_there], 1e-3, 1e-5):
+                return words
+        is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
+        if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
+            return (
+                "Their logarithms are so large, or so small, that all powers are ∞ or 0: subtract"
+                " the row's greatest one first, which may be far below 0."
+            )
+    return None
+
+
+def _mean(parts, weights, factors=None):
+    """Of parts[s, row, i] with weights[s, row]; factors: in place of the weights, in the sums."""
+    factors = weights if factors is None else factors
+    return (factors[..., None] * np.nan_to_num(parts)).sum(0) / weights.sum(0)[:, None]
+
+
 def far(rng):
     """Five rows of so many that 32 bits hold no place of a part, or of a result."""
     size, rows = (2, 5, 5), 900_000_000
@@ -70,5 +116,6 @@ JUDGE = Judge(
     far=far,
     counted=(8, 32, 64),
     budget={"st.sectors": 256},
+    explain=explain,
     limits={"barriers": (128,)},  # of who finds the greatest logarithm once for a row
 )

@@ -29,6 +29,42 @@ def launch(rng, size):
     return Launch(arguments, rows, 32, what=f"{rows} rows of {keys}")
 
 
+LOG2_E = np.log2(np.e)
+
+
+def explain(launch, out, got):
+    s, peak = (argument.values.astype(float) for argument in launch.arguments[:2])
+    got, scale, peak = got.reshape(s.shape), float(launch.arguments[3]), peak[:, None]
+    with np.errstate(all="ignore"):
+        for made, words in (
+            (scale * s - peak / LOG2_E, "Scale the peak, too: b is c * peak."),
+            (scale * s, "Subtract the peak: the exponent is scale * (s - peak) * log₂ e."),
+            (
+                s - peak * scale,
+                "Scale the score, too: the exponent is scale * (s - peak) * log₂ e.",
+            ),
+            (scale * s - peak, "Scale the peak, too: the exponent is scale * (s - peak) * log₂ e."),
+            (
+                scale * (s - peak) / LOG2_E,
+                "A power of 2 is none of e: multiply by log₂ e, 1.44269504f.",
+            ),
+            (
+                scale * (s - peak) / LOG2_E**2,
+                "You multiply by ln 2: log₂ e is 1 / ln 2, 1.44269504f.",
+            ),
+        ):
+            if np.allclose(got, np.exp(made), 1e-2, 1e-30):
+                return words
+    is_large = np.isfinite(s) & (np.abs(scale * s) > 88)
+    wrong = ~np.isclose(got, out.expected, 1e-2, 1e-6) & np.isfinite(s)
+    if wrong.any() and is_large[wrong].all():
+        return (
+            "Wrong are scores so large that their powers alone are ∞ or 0: subtract the peak in the"
+            " exponent, before the power, and let no limit cut the score."
+        )
+    return None
+
+
 def far(rng):
     return far_rows(launch(rng, (5, 1300)), 3_400_000)
 
@@ -42,4 +78,7 @@ JUDGE = Judge(
     counted=(16, 1024),
     budget={"st.sectors": 2048},
     limits={"instructions": 1.1},
+    explain=explain,
+    rounding="How many digits has your log₂ e? A float holds 1.44269504f. And subtract the peak"
+    " from the score before you round: in one multiply-add.",
 )

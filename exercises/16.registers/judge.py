@@ -27,7 +27,10 @@ def launch(rng, n):
 
 def explain(launch, out, got):
     q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
-    return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None))
+    return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None)) or (
+        "A register of p takes two scores of a row that are neighbours, the first in its lower"
+        " half, as halves: both from the same `score[t]`, the numbers 0 and 1, or 2 and 3."
+    )
 
 
 def far(rng):

@@ -30,6 +30,33 @@ def launch(rng, size, causal=False):
     return Launch(arguments, (-(-keys // 16), -(-queries // 16), units), (16, 16), what=what)
 
 
+def explain(launch, out, got):
+    q, k = (argument.values.astype(float) for argument in launch.arguments[:2])
+    units, keys, length = k.shape
+    got, scale = got.reshape(np.shape(out.expected)), float(launch.arguments[-1])
+    flat = k.ravel()
+    own, other = np.ogrid[:units, : keys * length]
+    taken = (own * q.shape[1] * length + other) % flat.size
+    with np.errstate(all="ignore"):
+        for made, words in (
+            (q @ k.swapaxes(1, 2), "Multiply each sum by scale."),
+            (
+                scale * q @ k.reshape(units, length, keys),
+                "Key `key` is a row of k, as a query is one of q: its numbers lie side by side.",
+            ),
+            (
+                scale * q @ flat[taken].reshape(k.shape).swapaxes(1, 2),
+                "A unit has `queries` rows of q, and `keys` rows of k: where do this unit's begin?",
+            ),
+        ):
+            is_there = (
+                np.isfinite(made) & np.isfinite(got) & (own[..., None] * q.shape[1] < units * keys)
+            )
+            if is_there.any() and np.allclose(made[is_there], got[is_there], 1e-3, 1e-5):
+                return words
+    return None
+
+
 def otherwise(rng):
     return launch(rng, (2, 30, 41, 6), causal=True)
 
@@ -48,5 +75,6 @@ JUDGE = Judge(
     ours="attention/scores.cu",
     counted=(2, 64, 64, 32),
     budget={"st.sectors": 1024},
+    explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
 )

@@ -8,6 +8,8 @@ from helpers.exercises.launches import In, Launch
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing, with_nan_query
 
+TILE = 16  # keys
+
 
 def drawn(rng):
     units, queries, keys = (int(n) for n in rng.integers((2, 66, 34), (4, 150, 120)))
@@ -23,6 +25,38 @@ def launch(rng, size):
     arguments = [In(q), In(k), In(v), out, *map(np.int32, (queries, keys)), scale, np.int32(causal)]
     what = f"{units} x {queries} queries, {keys} keys{', causal' * causal}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
+
+
+def explain(launch, out, got):
+    q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
+    queries, keys, scale, causal = map(float, launch.arguments[4:])
+    seen = np.minimum(keys, np.arange(queries) + 1) if causal else np.full(int(queries), keys)
+    got, within = got.reshape(np.shape(out.expected)), np.asarray(out.tolerance)
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(got - out.expected) <= within) & np.isfinite(out.expected)
+        wrong_rows = wrong.any((0, 2))
+        dots = scale * q @ k.swapaxes(1, 2)
+        for more in {1, int(-keys % TILE)} if not causal else ():
+            scores = np.pad(dots, ((0, 0), (0, 0), (0, more)))  # a tile's zeros past the last key
+            power = np.exp(scores - scores.max(2, keepdims=True))
+            made = power[..., : int(keys)] @ v / power.sum(2, keepdims=True)
+            if more and wrong.any() and (np.abs(made - got) <= 2 * within)[wrong].all():
+                return (
+                    "Keys past the last one take part, with the score 0: where first + key is not"
+                    " below seen, the score is -INFINITY."
+                )
+    if wrong_rows.any() and seen[wrong_rows].min() > TILE >= seen.min():
+        return (
+            "Queries that see one tile only are right. When the next tile brings a larger score,"
+            " both sum and o must shrink, by expf(peak - most): take it from the old peak, and from"
+            " scores that are scaled, before peak becomes most."
+        )
+    if np.isnan(got[np.isfinite(out.expected)]).any():
+        return (
+            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score of"
+            " all tiles so far. Of this tile alone a query may see none, which makes it -INFINITY."
+        )
+    return None
 
 
 def far(rng):
@@ -42,6 +76,7 @@ JUDGE = Judge(
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},
     even=False,
+    explain=explain,
     survivors={
         "first <= last": "a tile of which nothing is seen adds nothing",
         "max(keys, int(": "tiles of which nothing is seen add nothing",

@@ -48,6 +48,20 @@ def far(rng):
     return Launch(arguments, (blocks, ranks), 256, what=what, blocks=ran)
 
 
+def explain(launch, out, got):
+    if np.dtype(out.dtype) != np.float32:
+        return None  # the flags
+    if np.array_equal(got, np.ravel(out.initial)):
+        return (
+            "Nothing has changed: a chunk has n / ranks elements, rounded up, the last one fewer."
+        )
+    return (
+        "In the first ranks - 1 steps what comes is added to one's own, in the others it is copied:"
+        " which chunk has the left neighbour just finished, and which step is the first that"
+        " copies?"
+    )
+
+
 def may_read(launch):
     ranks, n = np.shape(launch.arguments[0].expected)
     advice = "A rank reads its own row and its left neighbour's, `mine` and `from`: no other."
@@ -65,6 +79,7 @@ JUDGE = Judge(
     limits=dict.fromkeys(["instructions", "atomics", "atomics.sectors"]),  # of who waits
     even=False,
     may_read=may_read,
+    explain=explain,
     checks=[
         handed_over(
             "Ranks are devices: a fence of this device does not reach the others. Take `post` or"

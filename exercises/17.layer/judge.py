@@ -32,6 +32,36 @@ def launch(rng, size):
     return Launch(arguments, (blocks_for(wide), rows), 256, what=what)
 
 
+def explain(launch, out, got):
+    wide, rank = map(int, launch.arguments[-2:])
+    got = got.reshape(np.shape(out.expected))
+    if np.array_equal(got, out.initial.astype(got.dtype), equal_nan=True):
+        return "This rank has none of the results: store each to a, b, c, and d."
+    place = np.s_[:, rank * wide : (rank + 1) * wide]
+    within = np.asarray(out.tolerance)[place]
+    own = out.expected[place]
+    for other in {0, 1, 2, 3} - {rank}:
+        there = got[:, other * wide : (other + 1) * wide]
+        if _are_near(there, own, within):
+            return (
+                f"What belongs to the columns of rank {rank} is in those of rank {other}: a rank's"
+                " begin at rank * wide."
+            )
+    last, room = own[-1][np.isfinite(own[-1])], np.max(within, initial=0, where=np.isfinite(within))
+    if _are_near(got[place], own, within):
+        return None
+    if last.size and np.nanmin(np.abs(got.ravel() - last[:, None]), 1).max() <= room:
+        return (
+            "Your results lie in other places: a row has 4 * wide, a rank's begin at rank * wide."
+        )
+    return None
+
+
+def _are_near(a, b, within):
+    with np.errstate(invalid="ignore"):
+        return ((np.abs(a - b) <= within) | (a == b) | np.isnan(a) & np.isnan(b)).all()
+
+
 def far(rng):
     """The last columns of the last row, where 32 bits hold no place of w or of a result."""
     rows, depth, wide, rank = 9, 17, 2**28 + 5, 3
@@ -62,6 +92,7 @@ JUDGE = Judge(
     far=far,
     counted=(8, 32, 512, 2),
     budget={"ld.sectors": (20_480, 20_480), "st.sectors": (2048, 2048)},
+    explain=explain,
     limits=dict.fromkeys(  # a row of x may be shared, and ranks may be an array
         ["barriers", "lds.wavefronts", "sts.wavefronts", "ldl.sectors", "stl.sectors"]
     ),

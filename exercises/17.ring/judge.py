@@ -27,6 +27,24 @@ def launch(rng, size):
     return Launch(arguments, max(1, length // 700), 256, what=what)
 
 
+def explain(launch, out, got):
+    left, before = launch.arguments[0].values, out.initial
+    ranks, step = int(launch.arguments[3]), int(launch.arguments[5])
+    with np.errstate(invalid="ignore"):
+        wrong = ~np.isclose(got, out.expected, equal_nan=True)
+        if step >= ranks - 1 and np.isclose(got, before + left, equal_nan=True)[wrong].all():
+            return (
+                "From step ranks - 1 on the chunks that come are whole sums: copy them, in place of"
+                " adding."
+            )
+    if np.array_equal(got[wrong], before[wrong], equal_nan=True):
+        return (
+            "What is wrong is as it was before. The chunk is number (rank - step - 1) mod ranks; it"
+            " has n / ranks elements, rounded up; and threads go on by the whole grid, to its end."
+        )
+    return None
+
+
 def far(rng):
     n, ranks, rank, step = 2**32 + 77, 9, 0, 0
     begin = (ranks - 1) * -(-n // ranks)
@@ -48,6 +66,7 @@ JUDGE = Judge(
     counted=(1 << 15, 4, 1, 1),
     budget={"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)},
     even=False,
+    explain=explain,
     survivors={
         "3 * ranks": "the same remainder",
     },

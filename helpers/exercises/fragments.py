@@ -37,15 +37,14 @@ def _are_near(made: np.ndarray, got: np.ndarray) -> bool:
 def _mistakes(matrix: np.ndarray, places: tuple[tuple[int, int], ...], along: int) -> Iterator:
     """(the matrix as it is used, (what a place should be, the place) of the first wrong one, or
     None) for each way to fill the registers; along: the axis on which a register has two halves."""
-    order = np.arange(16) ^ 1
-    for taken, is_swapped in product(product(places, repeat=len(places)), (False, True)):
-        used = np.take(matrix, order, along) if is_swapped else matrix
-        used = used.astype(float)
-        made = used.copy()
+    turned = np.take(matrix, np.arange(16) ^ 1, along)
+    swaps = [(), places, *((place,) for place in places)]  # of halves: nowhere, everywhere, in one
+    for taken, swapped in product(product(places, repeat=len(places)), swaps):
+        made = matrix.astype(float)
         for (row, column), (from_row, from_column) in zip(places, taken):
-            made[row : row + 8, column : column + 8] = used[
-                from_row : from_row + 8, from_column : from_column + 8
-            ]
+            made[row : row + 8, column : column + 8] = (
+                turned if (row, column) in swapped else matrix
+            )[from_row : from_row + 8, from_column : from_column + 8]
         moved = [(right, wrong) for wrong, right in zip(places, taken) if right != wrong]
-        half = ((0, 1), (0, 0)) if along else ((1, 0), (0, 0))
-        yield made, moved[0] if moved else half if is_swapped else None
+        moved += [((row + 1 - along, column + along), (row, column)) for row, column in swapped]
+        yield made, moved[0] if moved else None

@@ -111,7 +111,8 @@ class Judge:
     shows in its values; or `None`."""
 
     advice: dict[str, str] = field(default_factory=dict)
-    """`{kind of finding, or counter: advice}` in place of the usual one; `time`: it never ends."""
+    """`{kind of finding, or counter: advice}` in place of the usual one; `time`: it never ends;
+    `clock`: it is too slow."""
 
     rounding: str | None = None
     """The advice where all that is wrong is off by little, and the usual mistakes do that."""

@@ -307,7 +307,9 @@ class _Trial:
         if times and times.speeds.yours < self.rate.least:
             speeds = times.speeds.text
             text = Refusal.SLOW(speeds=speeds, least=self.rate.least, room=times.room)
-            self.verdict.refuse("clock", text, real.advice(report) or times.yours.limited)
+            own = self.judge.advice.get("clock")
+            advice = real.advice(report) or own or times.yours.limited
+            self.verdict.refuse("clock", text, advice)
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 

@@ -40,6 +40,7 @@ class _Common:
         self.all_got, self.all = got.astype(float), np.ravel(out.expected).astype(float)
         self.is_wrong = is_wrong
         self.is_float = got.dtype.kind == "f"
+        self.unit = np.finfo(got.dtype).eps if self.is_float else 0
         self.all_room = ROOM * np.broadcast_to(np.asarray(out.tolerance, float), self.shape).ravel()
         self.all_room = np.maximum(self.all_room, 2e-6 * np.abs(self.all) * self.is_float)
         self.every = np.flatnonzero(is_wrong)[:MANY]
@@ -230,16 +231,20 @@ def _on_rows_alike(c: _Common) -> str:
 
 
 def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
-    """Each is the result of some other place, of the same matrix if there are several."""
+    """Each is the result of some other place, of the same matrix if there are several, or 0."""
     size = prod(c.shape[-2:])
     begin = places[0] // size * size
     here = places // size == places[0] // size
     part = c.all[begin : begin + size]
-    if here.sum() < 4 or not np.isfinite(part).all() or not c.is_float:
+    if not np.isfinite(part).all() or not c.is_float:
+        return ""
+    here &= got != 0  # which is what came from past an end
+    if here.sum() < 4:
         return ""
     source = _nearest(part, got[here])
-    is_there = np.abs(part[source] - got[here]) <= room[here]
-    if not is_there.all() or not _is_no_chance(part, room[here]):
+    allowed = np.maximum(room[here], c.all_room[begin + source])
+    is_there = np.abs(part[source] - got[here]) <= allowed
+    if not is_there.all() or not _is_no_chance(part, allowed):
         return ""
     return _moved(c, begin + source, "", places[here])
 
@@ -490,8 +495,10 @@ def _on_products(c: _Common) -> str:
         unit = int(c.places[0]) // (m * n)
         a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:]) for x in (a, b))
         a, b = (x[unit % len(x)] for x in (a, b))
-        b = b if b.shape[-1] == n and b.shape[0] == a.shape[1] else b.T
-        if a.shape[0] == m and b.shape[1] == n and a.shape[1] == b.shape[0] > 1:
+        ways = [way for way in (b, b.T) if a.shape[0] == m and way.shape == (a.shape[1], n)]
+        if ways and a.shape[1] > 1:
+            expected = c.all[unit * m * n : (unit + 1) * m * n].reshape(m, n)
+            b = max(ways, key=lambda way: _likeness(a @ way, expected))
             return _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
     return ""
 
@@ -502,29 +509,68 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
     size = prod(c.shape[-2:])
     here = np.s_[unit * size : (unit + 1) * size]
     got, room = (x[here].reshape(c.shape[-2:]) for x in (c.all_got, c.all_room))
-    if max(a.size, b.size) > LARGEST or not all(np.isfinite(x).all() for x in (a, b, got)):
+    if max(a.size, b.size) > LARGEST:
         return ""
+    expected = c.all[here].reshape(c.shape[-2:])
+    a = a * _scale(expected, a @ b, room)
+    room = room + c.unit * np.abs(got)
+    got = got - expected + a @ b  # whatever else is added
     for which, known, used, wanted, off in (
         ("second", a, b, got, room),
         ("first", b.T, a.T, got.T, room.T),
     ):
-        for source in _sources(known, used, wanted):
-            made = used.ravel()[source]
-            if (np.abs(known @ made - wanted) <= 2 * off).all() and (made != used).any():
-                wrong = np.argwhere(made != used)[0]
-                right = np.array(np.unravel_index(source[tuple(wrong)], used.shape))
-                places = [p if which == "second" else p[::-1] for p in (right, wrong)]
+        rows = np.isfinite(known).all(1)
+        columns = np.flatnonzero(np.isfinite(wanted[rows]).all(0) & np.isfinite(off[rows]).all(0))
+        known, wanted, off = known[rows], wanted[rows][:, columns], off[rows][:, columns]
+        if not wanted.size:
+            continue
+        for source in _sources(known, used, wanted, columns):
+            made, right = np.append(used, 0)[source], used[:, columns]
+            is_so = (np.abs(known @ made - wanted) <= 2 * off).all()
+            wrong = np.argwhere((made != right) & _are_single(made, used))
+            if is_so and len(wrong):
+                row, column = wrong[0]
+                taken = np.unravel_index(source[row, column], used.shape)
+                places = [
+                    p if which == "second" else p[::-1] for p in (taken, (row, columns[column]))
+                ]
                 said = [f"[{row}, {column}]" for row, column in places]
                 return Next.OPERAND(which=which, right=said[0], wrong=said[1])
     return ""
 
 
-def _sources(known: Array, used: Array, wanted: Array) -> Iterator[Array]:
-    """Which of its elements may have been used at each place: rows and columns exchanged, or what
-    solves the equations."""
-    yield np.arange(used.size).reshape(used.shape[::-1]).T
+def _likeness(a: Array, b: Array) -> float:
+    """The cosine of the angle between two, as far as they are finite; 0 for none."""
+    a, b = (x[np.isfinite(a) & np.isfinite(b)] for x in (a, b))
+    return float(abs(a @ b) / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
+
+
+def _are_single(values: Array, among: Array) -> Array:
+    """Which of these are there once."""
+    distinct, counts = np.unique(among, return_counts=True)
+    at = np.clip(np.searchsorted(distinct, values), 0, distinct.size - 1)
+    return (distinct[at] == values) & (counts[at] == 1)
+
+
+def _scale(expected: Array, products: Array, room: Array) -> float:
+    """The number by which all products are to be multiplied, or 1."""
+    is_there = np.isfinite(expected) & np.isfinite(products) & (products != 0)
+    if not is_there.any():
+        return 1
+    ratio = float(np.median(expected[is_there] / products[is_there]))
+    is_one = np.abs(expected - ratio * products) <= room
+    return ratio if is_one[is_there].all() else 1
+
+
+def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
+    """Which of its elements may have been used at each place of these columns: rows and columns
+    exchanged, whole rows, or whatever solves the equations. One past the last: a 0."""
+    yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
     if known.shape[0] >= known.shape[1]:
-        yield _nearest(used, np.linalg.lstsq(known, wanted, rcond=None)[0])
+        solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
+        off = [np.abs(used[:, columns] - row).sum(1) for row in solved]
+        yield np.argmin(np.nan_to_num(off, nan=np.inf), 1)[:, None] * used.shape[1] + columns
+        yield _nearest(np.append(used, 0), solved)
 
 
 def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
@@ -637,11 +683,12 @@ def _on_powers(c: _Common) -> str:
 def _on_places(c: _Common) -> str:
     """A rule for which are wrong."""
     wrong = c.is_wrong.reshape(c.shape)
+    may_be = (c.is_wrong | ~np.isfinite(c.all)).reshape(c.shape)  # NaN stay NaN, whatever is added
     if wrong.all() or c.all.size < 4:
         return ""
     for axis, name in zip(range(wrong.ndim), _axes(wrong.ndim)):
         others = tuple(n for n in range(wrong.ndim) if n != axis)
-        some, all_ = np.asarray(wrong.any(others)), wrong.all(others)
+        some, all_ = np.asarray(wrong.any(others)), may_be.all(others)
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some):
                 is_one = some.sum() == 1
@@ -660,11 +707,13 @@ def _on_limits(c: _Common) -> str:
         return ""
     for name, values in sources.items():
         for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):
-            wrong, right = value[c.is_wrong], value[~c.is_wrong]
-            if np.nanmin(wrong) > np.nanmax(right):
-                return Next.BEYOND(what=what, limit=f"{np.nanmax(right):.6g}", beyond="above")
-            if np.nanmax(wrong) < np.nanmin(right):
-                return Next.BEYOND(what=what, limit=f"{np.nanmin(right):.6g}", beyond="below")
+            wrong, right = (v[~np.isnan(v)] for v in (value[c.is_wrong], value[~c.is_wrong]))
+            if not (wrong.size and right.size):
+                continue
+            if np.min(wrong) > np.max(right):
+                return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond="above")
+            if np.max(wrong) < np.min(right):
+                return Next.BEYOND(what=what, limit=f"{np.min(right):.6g}", beyond="below")
     return ""
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from softgpu.phrases import Said, joined
 from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
+from softgpu.xray.occupancy import occupancy
 from softgpu.xray.report import Report
 
 from ..bench import peer_rows
@@ -103,10 +104,12 @@ def room(report: Report) -> Said:
 
 
 def advice(report: Report) -> Said | None:
-    """How a second block would fit, where only the registers leave room for one; or None."""
+    """How a second block would fit, where only the registers leave room for one, or None."""
     threads, resident = prod(report.block), report.occupancy
     most = report.chip.registers // (2 * threads) // REGISTER_STEP * REGISTER_STEP
     if resident.blocks != 1 or resident.limit != "registers" or most < FEW_REGISTERS:
+        return None
+    if occupancy(threads, most, report.shared_bytes, report.chip).blocks < 2:
         return None
     return Next.SECOND_BLOCK(most=most, threads=threads)
 

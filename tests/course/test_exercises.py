@@ -426,12 +426,21 @@ def test_registers_and_packed_are_predicted_in_the_order_that_was_measured():
 
 
 @pytest.mark.parametrize(
-    "registers, threads, fits",
-    [(130, 256, 128), (128, 256, None), (120, 512, 64), (64, 1024, None)],
+    "registers, threads, shared, fits",
+    [
+        (130, 256, 0, 128),
+        (128, 256, 0, None),
+        (120, 512, 0, 64),
+        (64, 1024, 0, None),
+        (168, 384, 100_000, 80),
+        (168, 384, 200_000, None),
+    ],
 )
-def test_who_leaves_room_for_one_block_only_learns_how_two_fit(registers, threads, fits):
-    held = occupancy.occupancy(threads, registers, 0)
-    report = SimpleNamespace(block=(threads, 1, 1), occupancy=held, chip=held.of)
+def test_who_leaves_room_for_one_block_only_learns_how_two_fit(registers, threads, shared, fits):
+    held = occupancy.occupancy(threads, registers, shared)
+    report = SimpleNamespace(
+        block=(threads, 1, 1), occupancy=held, chip=held.of, shared_bytes=shared
+    )
     advice = real.advice(report)
     expected = Next.SECOND_BLOCK(most=fits, threads=threads)
     assert advice == expected if fits else advice is None

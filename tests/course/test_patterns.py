@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
+from helpers.exercises.fragments import misplaced
 from helpers.exercises.launches import In, Out
 from helpers.exercises.patterns import in_common
 from helpers.exercises.values import numbers
 
 RNG = np.random.default_rng(7)
+HALVES = numbers(np.random.default_rng(8), 9, 9).astype(np.float16).astype(np.float32)
 LINE, GRID = numbers(RNG, 300), numbers(RNG, 12, 20)
 POSITIVE = np.abs(GRID) + np.float32(0.1)
 SHARES = POSITIVE**9 / (POSITIVE**9).sum(1, keepdims=True)
 A, B = numbers(RNG, 12, 9), numbers(RNG, 9, 20)
+SQUARE, WITH_INFINITY = B[:, :9], np.where(np.arange(180).reshape(9, 20) == 75, np.inf, B)
 WHOLE = RNG.integers(-(10**6), 10**6, 300)
 BLOCKED = numbers(RNG, 4, 256)
 
@@ -119,9 +122,51 @@ def changed(values, where, what):
             [A, B],
             "of the second, what should be [2, 0] is used as [1, 0]",
         ),
+        (
+            A.astype(float) @ WITH_INFINITY,
+            A @ WITH_INFINITY[[1, 0, *range(2, 9)]],
+            [A, WITH_INFINITY],
+            "of the second, what should be [1, 0] is used as [0, 0]",
+        ),
+        (
+            A.astype(float) @ B,
+            A @ np.where(np.arange(20) < 18, B.reshape(20, 9).T, 0),
+            [A, B],
+            "of the second, what should be [0, 9] is used as [0, 1]",
+        ),
+        (
+            0.3 * A.astype(float) @ B,
+            0.3 * A @ B.reshape(20, 9).T,
+            [A, B],
+            "of the second, what should be [0, 9] is used as [0, 1]",
+        ),
+        (
+            A.astype(float) @ B + LINE[:20],
+            A @ B[[1, 0, *range(2, 9)]] + LINE[:20],
+            [A, B, LINE[:20]],
+            "of the second, what should be [1, 0] is used as [0, 0]",
+        ),
+        (
+            HALVES.astype(float) @ HALVES.T,
+            (HALVES @ HALVES).astype(np.float16),
+            [HALVES, HALVES],
+            "of the second, what should be [1, 0] is used as [0, 1]",
+        ),
+        (
+            A.astype(float) @ SQUARE.T,
+            A @ SQUARE[:, [1, 0, *range(2, 9)]].T,
+            [A, SQUARE],
+            "of the second, what should be [1, 0] is used as [0, 0]",
+        ),
         (A.astype(float) @ B, (A @ B).astype(np.float16), [A, B], "All are near, and too far off"),
         (GRID, GRID[[3] * 12], [], "Each row has the same numbers: which index"),
         (GRID, GRID.ravel()[RNG.permutation(240)], [], "has what belongs to element"),
+        (
+            GRID,
+            np.where(np.arange(240) % 7, GRID.ravel()[RNG.permutation(240)], 0),
+            [],
+            "has what belongs to element",
+        ),
         ([1.25], [2.25], [], "is 1 too much"),
         (
             [LINE.max()],
@@ -139,6 +184,12 @@ def changed(values, where, what):
         (LINE, changed(LINE, np.s_[256:], np.cos), [], "Wrong are elements 256 to the end"),
         (LINE, changed(LINE, 299, np.cos), [], "Wrong is element 299 (the last)"),
         (GRID, changed(GRID, np.s_[3], np.cos), [], "Wrong is row 3, and all of it"),
+        (
+            changed(GRID, np.s_[3, 5], lambda x: x * np.nan),
+            changed(changed(GRID, np.s_[3, 5], lambda x: x * np.nan), np.s_[3], np.cos),
+            [np.full_like(GRID, np.nan)],
+            "Wrong is row 3, and all of it",
+        ),
         (GRID, changed(GRID, np.s_[:, 16:], np.cos), [], "Wrong are columns 16 to the end"),
     ],
 )
@@ -168,14 +219,30 @@ def test_a_count_is_told_by_what_it_takes_for_too_many():
     assert "as many as there are elements of input 1 equal to argument 2" in told
 
 
+@pytest.mark.parametrize(
+    "name, place, says",
+    [
+        ("a", np.s_[:8, :8], "a[0, 1] is used as a[0, 0]"),
+        ("b", np.s_[8:, :], "b[9, 0] is used as b[8, 0]"),
+    ],
+)
+def test_two_halves_exchanged_in_one_register(name, place, says):
+    right = {"a": numbers(RNG, 16, 16), "b": numbers(RNG, 16, 8)}
+    used = {which: matrix.copy() for which, matrix in right.items()}
+    used[name][place] = np.take(right[name], np.arange(16) ^ 1, int(name == "a"))[place]
+    assert says in misplaced(right["a"], right["b"], used["a"] @ used["b"])
+
+
 def test_nothing_is_said_of_what_has_nothing_in_common():
     noise = numbers(RNG, 300)
     assert _told(Out(LINE, 1e-5), np.where(noise > 0, noise, LINE), [numbers(RNG, 300)]) == ""
 
 
 def _told(out, got, inputs):
-    got = np.asarray(got, None if np.asarray(got).dtype.kind in "iu" else np.float32).ravel()
+    kept = np.int32, np.float16
+    got = np.asarray(got, None if np.asarray(got).dtype in kept else np.float32).ravel()
     expected = np.ravel(out.expected)
-    is_wrong = ~(np.abs(got - expected) <= np.ravel(out.tolerance))
+    with np.errstate(invalid="ignore"):
+        is_wrong = ~(np.abs(got - expected) <= np.ravel(out.tolerance))
     arguments = [In(x) if isinstance(x, np.ndarray) else x for x in inputs]
     return in_common(got, out, is_wrong, [*arguments, out])
