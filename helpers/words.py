@@ -224,7 +224,7 @@ class Next(Phrase):
     # wrong values
     ROUNDED = "Nearly exact enough: in which type, and in which order, do you add?"
     ROUNDED_FAR = (
-        "This method's own rounding is smaller: are your steps those of the exercise, each in a "
+        "This method's own rounding is smaller: do your steps follow the exercise, each in a "
         "type that can hold its numbers? If two numbers nearly cancel, few digits remain."
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."

@@ -683,7 +683,7 @@ def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
         ),
         (
             "if (blockIdx.x) return; float v = __ldg(x + 63 - t); __syncthreads(); x[t] = v;",
-            "read memory that the launch writes by a plain load",
+            "use a plain load for memory that the launch writes",
         ),
     ],
 )
