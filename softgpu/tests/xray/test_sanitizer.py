@@ -585,7 +585,10 @@ TILES = """extern "C" __global__ void tiles(const float *a, const float *b, floa
     }
     c[y * 16 + x] = sum;
 }"""
-AGAIN = "the loop's body: in its next turn, line {} writes memory that line 10 still reads."
+AGAIN = (
+    "at the end of the loop's body: in its next turn, line {} writes memory that line 10 "
+    "still reads."
+)
 BOTH = "between the two, and at the end of the loop's body, from which it comes back to line {}."
 
 
