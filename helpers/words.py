@@ -59,13 +59,13 @@ class Counter(Phrase):
     STS_CONFLICTS = "bank conflicts of stores"
     ATOMS_REQUESTS = "atomics on shared memory"
     ATOMS_WAVEFRONTS = "wavefronts of atomics on shared memory"
-    SHARED = "bytes of shared memory of a block"
+    SHARED = "bytes of shared memory per block"
     BARRIERS = "barriers of warps"
-    LDL_SECTORS = "sectors loaded of local memory"
+    LDL_SECTORS = "sectors loaded from local memory"
     STL_SECTORS = "sectors stored to local memory"
     BLOCKS = "blocks"
     HMMA = "products by tensor cores"
-    EXPOSED = "bytes of boxes that come while no other is read"
+    EXPOSED = "bytes of boxes that arrive while no other box is read"
 
 
 def counter(key: str) -> Said:
@@ -131,20 +131,20 @@ class Refusal(Phrase):
     )
     ONE = "{launch}: {name} is wrong"
     SEVERAL = "{launch}: {count:,} of {size:,} elements of {name} are wrong"
-    OTHER_BITS = "{launch}: with blocks in another order it leaves other bits"
-    WENT_ON = "{launch}: a block has gone on although the others had not come yet"
+    OTHER_BITS = "{launch}: the bits change if blocks run in another order"
+    WENT_ON = "{launch}: a block continued before the others had arrived"
     COUNT = "{what} {value:,}, ours {best:,}"
     COUNT_AT_MOST = "{what} {value:,}, ours {best:,}, {most:,} at most"
     AT_MOST = "{what} {value:,}, {most:,} at most"
     AT_LEAST = "{what} {value:,}, {least:,} at least"
-    IDEA = "{what} {value:,}: the idea of this exercise takes more of them"
+    IDEA = "{what} {value:,}: too few for the idea of this exercise"
     ONE_BLOCK = "one of {blocks} blocks does {share:.0%} of all instructions"
     ONE_WARP = "one warp does {times:.2g} times the instructions of an average warp of its block"
     COMPILED_HAS = "the compiled kernel has {what}"
-    COMPILED_LACKS = "what is asked for is not in the compiled kernel"
-    TEXT_LACKS = "something that is asked for is not in it"
-    PATH_SKIPS = "some path through the compiled kernel skips what is asked for"
-    NO_MEANWHILE = "no path through the compiled kernel has one of them under way meanwhile"
+    COMPILED_LACKS = "the compiled kernel lacks something that the exercise requires"
+    TEXT_LACKS = "the text lacks something that the exercise requires"
+    PATH_SKIPS = "a path through the compiled kernel skips something that the exercise requires"
+    NO_MEANWHILE = "no path through the compiled kernel keeps one of them under way meanwhile"
     NO_OPERATOR = "its text has no line `using Op = ...;`"
     SLOW = "{speeds}; {least} at least; {room}"
     LONG = "predicted {yours}, ours {ours}; {most} times ours at most"
@@ -166,68 +166,66 @@ class Next(Phrase):
     CALL_AND_RUN = 'Call the kernel "{name}", run its cell again, and then this one.'
     FIX_AND_RUN = "Fix it, run its cell again, and then this one."
     FIX_FIRST = "Fix the first mistake and judge again."
-    CUDA_ALONE = "This is not CUDA alone: give the kernel's text, without %%kernel and Python."
+    CUDA_ALONE = "Give only the kernel's CUDA text, without %%kernel and Python."
     LESS_SHARED = "Use less shared memory."
     LESS_OF_IT = "Use less of it."
-    SHOWN_SO_FAR = "Use what the course has shown so far."
-    USE_PRINTF = "A kernel has no std::cout: printf(...) prints from a kernel."
-    TYPE_FIRST = "C wants a type where a name appears first: int {name} = ..."
+    SHOWN_SO_FAR = "Use only features that the course has shown so far."
+    USE_PRINTF = "std::cout doesn't work in a kernel: print with printf(...)."
+    TYPE_FIRST = "Declare a variable with its type where it first appears: int {name} = ..."
     ONE_ELEMENT = (
-        "The name of an array is an address: name one element, x[i], or *out for the only one."
+        "An array's name is an address: use one element, x[i], or *out if there is only one."
     )
     NO_POWERS = "C has no **: multiply."
-    ATOMIC_ADDRESS = "An atomic takes an address first: out + k, or &out[k]."
+    ATOMIC_ADDRESS = "An atomic's first argument is an address: out + k, or &out[k]."
     SEMICOLON = "A ; is missing, often at the end of the line before."
     INCLUDE_NAMES = "Include headers by name: CUDA's, C++'s and cuda_src's *.cuh."
-    SAY_TYPE = "Say what the numbers are before the kernel: using T = float;"
+    SAY_TYPE = "Declare the type of the numbers before the kernel: using T = float;"
     WRITE_T = "The notebook compiles it with T = {type}, too: write T(0), and T for float."
-    CHOOSE = "Choose a number that a launch can have."
-    SAY_CHOICE = "Say it before the kernel: constexpr int {name} = 1;"
-    NO_SLEEP = "Threads wait for each other at barriers: sleep does not order them."
+    CHOOSE = "Choose a number that a launch allows."
+    SAY_CHOICE = "Declare it before the kernel: constexpr int {name} = 1;"
+    NO_SLEEP = "Use barriers to make threads wait for each other: sleep does not order them."
     KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
     KEEP_CHOICE = "Keep the line: the judge puts another number there."
     CHOSEN_OTHERWISE = "The judge has put {what} there."
-    USE_OPERATOR = (
-        "Let the operator do it, in every step: the judge has put another in place of Sum."
-    )
+    USE_OPERATOR = "Use the operator in every step: the judge has replaced Sum with another one."
     # a launch
-    KEEP_PARAMETERS = "Keep the parameters of the stub: the judge passes what it declares."
+    KEEP_PARAMETERS = "Keep the stub's parameters: the judge passes arguments for these."
     SEE_LINE = "Look at the line that it names."
-    ENDLESS = "Does each loop come to an end, and do only those threads run it that must?"
-    ONLY_READ = "Inputs are only to be read."
+    ENDLESS = "Does every loop end, and is it run only by the threads that must run it?"
+    ONLY_READ = "Don't write to inputs."
     BOUNDS = "Which threads have no element? Let them do nothing."
     HAS_IT_WORK = (
-        "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong:"
-        " work that out by hand for this thread."
+        "Does this thread have work to do here? If not, let it do nothing. If so, its index is "
+        "wrong: work the index out by hand for this thread."
     )
-    HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading it."
-    NOTHING_TO_DO = "Or has this thread nothing to do here?"
+    HOLDS_GARBAGE = "It holds garbage before the launch: write to it without reading it first."
+    NOTHING_TO_DO = "Or does this thread have nothing to do here?"
     FIRST_READ = (
         "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
         " atomicAdd(…, 0)."
     )
     ANY_GRID = (
-        "Only this grid fails: ask gridDim and blockDim for the numbers of blocks and threads."
+        "Only this grid fails: take the numbers of blocks and threads from gridDim and blockDim."
     )
-    WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
+    WIDE = "Indices beyond 2,147,483,647 need 64 bits, in intermediate results too: use long long."
     LARGER = (
-        "All smaller launches are right. What ends before this size: a loop, an array, or what a "
-        "type holds, such as 32,767 or the digits of a half?"
+        "All smaller launches are right. What is too small for this size: a loop, an array, or the "
+        "range of a type, such as 32,767 or the digits of a half?"
     )
     WHOLE = (
-        "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type "
-        "have every whole number up to n?"
+        "A short can't count beyond 32,767, nor a float one by one beyond 16,777,216: can your "
+        "type hold every whole number up to n?"
     )
-    REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+    REPEATABLE = "Don't let a sum depend on which thread comes first: always add in the same order."
     NO_WAY_OUT = (
-        "The flag alone may end the wait: who goes on after so many turns, or so much time, reads "
-        "what may not be there."
+        "Only the flag may end the wait: a thread that continues after a number of tries, or after "
+        "some time, may read data that isn't there yet."
     )
     # wrong values
-    ROUNDED = "Nearly as exact as it must be: in which type, and in which order, do you add up?"
+    ROUNDED = "Nearly exact enough: in which type, and in which order, do you add?"
     ROUNDED_FAR = (
-        "That is more than this method rounds: are its steps those that are asked for, each in a "
-        "type that holds its numbers? What is left of two that nearly cancel has few digits."
+        "This method's own rounding is smaller: do your steps follow the exercise, each in a "
+        "type that can hold its numbers? If two numbers nearly cancel, few digits remain."
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."
     NAN_LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
@@ -235,148 +233,147 @@ class Next(Phrase):
     NOT_WRITTEN = "No block has written these elements."
     UNTOUCHED = "These elements still hold the judge's fill value, a NaN: no thread wrote them."
     LEFT_OUT = (
-        "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
+        "The input {expected} is lost: which thread should take it, in which turn of its loop?"
     )
-    NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
+    NO_INPUT = "{expected} is one of the inputs, but {got} isn't: which line brought it in?"
     NO_INPUT_NOR_PADDING = (
-        "{expected} is one of the inputs, or the padding, and {got} is none: which line brought it "
-        "in?"
+        "{expected} is one of the inputs, or the padding, but {got} is neither: which line brought "
+        "it in?"
     )
-    WHOLE_NUMBERS = "Your results are whole numbers: which of your variables holds no fractions?"
-    HALVES = "Your results have no more digits than a half has: which of your variables is one?"
+    WHOLE_NUMBERS = "Your results are whole numbers: which of your variables can't hold fractions?"
+    HALVES = "Your results have no more digits than a half: which of your variables is a half?"
     BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
     NOT_BY_HAND = (
-        "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this "
-        "size?"
+        "Is it wrong with few elements, too? Then work these out by hand. If not, what is new at "
+        "this size?"
     )
     # ... and what they have in common
     DIGITS = (
-        "All are near, and too far off: digits are lost. Which variable has a type with fewer, or"
-        " which part of a number is left out?"
+        "All are close, but not close enough: digits are lost. Which variable's type has too few, "
+        "or which part of a number is left out?"
     )
     ZERO = (
-        "Each that is wrong is 0: nothing has been stored there, or added, or it counts 0 times. "
-        "Does its thread come to that line, and with which factor?"
+        "Every wrong element is 0: nothing was stored or added there, or it was multiplied by 0. "
+        "Does its thread reach that line, and with which factor?"
     )
     TINY = (
-        "Each that is wrong is 0: all of these are smaller than {limit}, and no right one is. "
-        "Where is a small one lost?"
+        "Every wrong element is 0 and should be a number smaller than {limit}; no right one is "
+        "that small. Where is a small number lost?"
     )
-    ALIKE = "Each that is wrong is {value}: which line holds them there, or begins from it?"
+    ALIKE = "Every wrong element is {value}: which line limits them to it, or starts from it?"
     SHOULD_BE = (
-        "Each that is wrong should be {value}: which line sees to that, and for which of them?"
+        "Every wrong element should be {value}: which line ensures that, and for which elements?"
     )
-    NEGATIVE = "Each that is wrong has the wrong sign: what is subtracted from what?"
+    NEGATIVE = "Every wrong element has the wrong sign: what is subtracted from what?"
     TIMES = (
-        "Each that is wrong is {times} times what it should be: what is multiplied, divided or "
-        "added so often?"
+        "Every wrong element is {times} times what it should be: what is multiplied, divided or "
+        "added that often?"
     )
     TIMES_IN_ROW = (
-        "Within each row all are wrong by one factor, {times} in row {row}. So what the whole row"
-        " is multiplied with or divided by is wrong: does it come from all of this row?"
+        "Within each row, all elements are wrong by the same factor, {times} in row {row}. So the "
+        "number by which the whole row is multiplied or divided is wrong: does it come from all of "
+        "this row?"
     )
-    OFF = "Each that is wrong is {off} too {way}: where does what is added, or counted, begin?"
+    OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
     OFF_IN_ROW = (
-        "Within each row all are off by one number, {off} in row {row}. So what is subtracted "
-        "from the whole row is wrong: does it come from all of this row?"
+        "Within each row, all elements are off by the same number, {off} in row {row}. So the "
+        "number that is subtracted from the whole row is wrong: does it come from all of this row?"
     )
     POWER = "Their logarithms are {times} times what they should be: which power is that?"
     NUMBER = "That number is {which}."
-    KEPT = "Each that is wrong is what was there before: which thread should have written it?"
-    ON_TOP = "What was there before is missing in each that is wrong: add to it."
-    NOT_ON_TOP = "What was there before is still in each that is wrong: overwrite it."
+    KEPT = "Every wrong element still has its old value: which thread should have written it?"
+    ON_TOP = "The old value is missing from every wrong element: add to it."
+    NOT_ON_TOP = "The old value is still in every wrong element: overwrite it."
     MOVED = (
-        "Element {place} has what belongs to element {source}, and so for all that are wrong: "
-        "which index is that?"
+        "Element {place} has the value that belongs to element {source}, and so on for every wrong "
+        "element: which index is that?"
     )
     ROWS_ALIKE = "Each {what} has the same numbers: which index should depend on the {what}?"
     TURNED = "The order is reversed."
     ROWS_AND_COLUMNS = "Rows and columns are exchanged."
-    WRAPPED = "Each that is wrong is off by a multiple of {size}: which variable has {bits} bits?"
+    WRAPPED = "Every wrong element is off by a multiple of {size}: which variable has {bits} bits?"
     AMONG = (
-        "What each that is wrong has too {way} is an element of input {number}, as {value} in "
+        "Every wrong element has an element of input {number} too {way}, such as {value} in "
         "element {place}: which line adds that?"
     )
     ADDED = (
         "What is added is {times} times what it should be: how many threads add, and how many "
         "should?"
     )
-    IS_RULE = "Each that is wrong is {rule}: is that what is asked for?"
+    IS_RULE = "Every wrong element is {rule}: is that what the exercise requires?"
     TAKES = (
-        "Element {place} has taken [{wrong}] of input {number} in place of [{right}]: how do you "
-        "find out which belongs to it?"
+        "Element {place} took [{wrong}] of input {number} instead of [{right}]: how does your "
+        "kernel find out which one belongs to it?"
     )
-    IN_SUM = (
-        "Of what is added up to element {place}, {part}: which thread should take it, in which "
-        "turn?"
-    )
+    IN_SUM = "In the sum for element {place}, {part}: which thread should take it, in which turn?"
     CHOSEN = (
         "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
         "does your line compare these two?"
     )
-    TERMS = "Of the {depth} terms of each sum, {part}: which turn of the loop is that?"
+    TERMS = "Each sum has {depth} terms; {part}: which turn of the loop is that?"
     OPERAND = (
-        "It is a product of other matrices: of the {which}, what should be {right} is used as "
+        "It is a product of other matrices: in the {which} one, element {right} is used as element "
         "{wrong}."
     )
     COUNTED_IN = (
-        "It counts {off} too {way}, as many as {which}: what does the comparison say of these?"
+        "It counts {off} too {way}, exactly as many as {which}: what does the comparison return "
+        "for these?"
     )
     BEYOND = (
-        "Wrong are those for which {what} is {beyond} {limit}, and only they: what of so large, "
-        "or so small, a number does your line lose?"
+        "Exactly the elements for which {what} is {beyond} {limit} are wrong: what does your line "
+        "lose of such a large, or small, number?"
     )
-    ONE = "Wrong is {where}, and all of it: what is different there?"
-    SEVERAL = "Wrong are {where}, and all of these: what is different there?"
+    ONE = "Only {where} is wrong, and all of it: what is different there?"
+    SEVERAL = "Only {where} are wrong, and all of them: what is different there?"
     LACKS = (
-        "Each that is wrong lacks {times}input {number}[{place}], as for element {first}: which "
-        "line reads that one?"
+        "Every wrong element lacks {times}input {number}[{place}], for example element {first}: "
+        "which line reads that input?"
     )
     HAS_MORE = (
-        "Each that is wrong has too much of {times}input {number}[{place}], as for element "
-        "{first}: which line reads that one?"
+        "Every wrong element has too much of {times}input {number}[{place}], for example element "
+        "{first}: which line reads that input?"
     )
-    IS_LN_2 = "That number is ln 2: powers of 2 are none of e."
+    IS_LN_2 = "That number is ln 2: powers of 2 are not powers of e."
     IS_LOG2_E = "That number is log₂ e."
     MAGNITUDE = "the magnitude of {what}"
     FIRST_BEYOND = (
-        "In {what}, {value} is more than in any launch that is right, {most} at most. What ends "
-        "in between: a loop, an array, what a type holds, a tile, a block? Or what comes in for "
+        "In {what}, {value} is more than in any right launch ({most} at most). What ends in "
+        "between: a loop, an array, the range of a type, a tile, a block? Or what is needed for "
         "the first time?"
     )
     COMPUTED = (
-        "All that went in is finite, and your kernel computed NaN from it: by a variable without "
-        "a value, 0 / 0 where nothing was counted, ∞ − ∞ or ∞ / ∞ after an overflow, or a "
-        "negative number's root."
+        "All inputs are finite, but your kernel computed NaN from them: by a variable without a "
+        "value, 0 / 0 where nothing was counted, ∞ − ∞ or ∞ / ∞ after an overflow, or a negative "
+        "number's root."
     )
     COMPUTED_FROM_INFINITY = (
-        "An infinity went in, and your kernel computed NaN from it: 0 · ∞, or ∞ − ∞. Leave out "
-        "what does not count by a condition, not by a factor 0."
+        "An input is infinite, and your kernel computed NaN from it: 0 · ∞, or ∞ − ∞. Leave "
+        "elements out by a condition, not by a factor of 0."
     )
     COMPUTED_FROM_NAN = (
-        "A NaN went in, and your kernel has brought it to where it does not belong: which line "
-        "reads it there?"
+        "An input is NaN, and your kernel has brought it to a place where it does not belong: "
+        "which line reads it there?"
     )
     # counters
-    BANKS = "xray.draw_banks draws which lanes want the same bank."
-    ATOMICS = "Let a thread, or a block, put more together before its atomic."
+    BANKS = "xray.draw_banks shows which lanes use the same bank."
+    ATOMICS = "Let each thread, or each block, combine more before its atomic."
     LOCAL = (
-        "An array whose indices the compiler does not know lies in local memory: unroll its loops."
+        "An array is in local memory if the compiler does not know its indices: unroll its loops."
     )
     LINES = "xray.profile shows the instructions line by line."
     BARRIERS = "Which of the barriers has nothing to protect?"
-    MOST_ARE_OF = "Most of these are of {line}: {text}"
+    MOST_ARE_OF = "Most of these come from {line}: {text}"
     APART = (
-        "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or "
-        "far from the next, takes a sector for itself."
+        "A sector has 32 bytes: let all lanes of a warp access neighbours at once. A lane that is "
+        "alone, or far from the next, takes a sector for itself."
     )
     GAPS = (
-        "Lanes leave out what another access takes, of the same sectors: take what lies together "
-        "by one wider access, such as float2 or float4, or let lanes take neighbours."
+        "Lanes skip parts of sectors that another access then takes: use one wider access for "
+        "adjacent data, such as float2 or float4, or let lanes take neighbours."
     )
     OFTEN = (
-        "Lanes take neighbours, as they should, but in more sectors than needed: let all lanes of a"
-        " warp take part, and none take again what was fetched before."
+        "Lanes take neighbours, as they should, but use more sectors than necessary: let all lanes "
+        "of a warp take part, and fetch nothing twice."
     )
     AGAIN = (
         "Most elements are fetched again and again: fetch each once, into a register or into "
@@ -384,26 +381,29 @@ class Next(Phrase):
     )
     STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
     STORED_IN_PIECES = (
-        "A thread stores what lies together piece by piece: one wider store does it, such as a "
-        "float4 of 16 bytes. Or let lanes take neighbours."
+        "A thread stores adjacent data piece by piece: use one wider store, such as a float4 of 16 "
+        "bytes. Or let lanes store neighbours."
     )
     BRANCHES = "Both branches store: choose the value first, and store once."
     NO_ATOMICS = "No atomic is needed here: load and store."
     IDLE = "Most lanes idle here: let all lanes of a warp share the work."
-    IDLE_WARPS = "The others wait for it, with nothing under way: let all warps share the work."
+    IDLE_WARPS = (
+        "The other warps wait for it, with nothing under way: let all warps share the work."
+    )
     NAMED_HERE = "In your headers, {function}() executes {instruction}."
-    FEWER = "It is not the banks: most lanes idle here, or the same is read again."
-    LESS_AT_A_TIME = "What of it does a block need at a time?"
-    ALONE = "Which elements are this block's, and which another's?"
+    FEWER = "The banks are not the cause: most lanes idle here, or the same data is read again."
+    LESS_AT_A_TIME = "How much of it does a block need at a time?"
+    ALONE = "Which elements belong to this block, and which to another?"
     FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
     # the clock
     PLAIN = (
-        "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each "
+        "Use ordinary loads and stores: the clock cannot predict how long threads wait for each "
         "other."
     )
     SECOND_BLOCK = (
-        "A multiprocessor has room for one block, which waits at each barrier with nothing beside "
-        "it. Two fit with {most} registers: __launch_bounds__({threads}, 2) asks the compiler."
+        "A multiprocessor has room for only one block, so nothing else runs while it waits at a "
+        "barrier. Two blocks fit with {most} registers: __launch_bounds__({threads}, 2) requests "
+        "that from the compiler."
     )
 
 
@@ -411,7 +411,7 @@ class Answer(Phrase):
     """What is said of a prediction."""
 
     NONE = "No prediction was made: write yours after `answer =`, and run both cells again."
-    GIVE_UP = 'What was measured shows then. To give up, write `answer = "show"`.'
+    GIVE_UP = 'Then you see the measured result. To give up, write `answer = "show"`.'
     RIGHT = "Right."
     WRONG = "Not so."
     RESULT = "{result}."

@@ -37,10 +37,7 @@ class Report(Phrase):
     HEAD = "{kind}: {where}: {message}{times}"
     TIMES = " ({count} times)"
     MORE = "{dropped} more findings are not shown"
-    LOST = (
-        "The launch has too many blocks and waits for all races to be found: sanitize a smaller "
-        "one."
-    )
+    LOST = "The launch has too many blocks and waits to find all races: sanitize a smaller one."
 
 
 class Predicted(Phrase):
@@ -90,7 +87,7 @@ class Place(Phrase):
     THIS_LINE = "this line"
     LINE = "line {number}"
     CALLED_AT = "{line}, called at {caller}"
-    UNKNOWN_LINE = "a line that is not known"
+    UNKNOWN_LINE = "an unknown line"
 
 
 class Happened(Phrase):
@@ -101,10 +98,10 @@ class Happened(Phrase):
     OTHER_DEVICE = "{what}, in memory of another device, without peer access to it"
     CONSTANT = "{what}, which is constant memory"
     NOT_IN_HEAP = "{what}, where malloc's heap has no block"
-    NOT_BEGUN = "{what}, which may not have begun yet"
+    NOT_BEGUN = "{what}, which may not have started yet"
     RETURNED = "{what}, which belongs to a function that has returned"
     WRONG_ARRAY = "{what}, which is in another array"
-    MISALIGNED = "{what}, which is no multiple of {bytes}"
+    MISALIGNED = "{what}, which is not a multiple of {bytes}"
     UNWRITTEN = "{what}, which nothing has written"
     UNWRITTEN_PART = "{what}, {bytes} of which nothing has written"
     NO_VALUE = "{thread} uses a variable here, which has no value yet"
@@ -112,22 +109,23 @@ class Happened(Phrase):
         "{thread} uses a variable here, and needs the result at {line}, which has no value yet"
     )
     TWO_SIDES = "{thread} {does} {place}, which {other} {other_does} at {line}"
-    RACE = "{what}: who comes first is left to chance"
+    RACE = "{what}: which comes first is left to chance"
     SYNCWARP = "{what}: lanes of one warp need not run in step"
     DOUBLE_WRITE = "{what}, with another value: either may stay"
-    STALE = "{what}: what was read may be what was there before"
+    STALE = "{what}: the value that was read may be an old one"
     COPYING = (
         "{thread} {does} {place}, to which {other} copies asynchronously at {line}: the copy may "
-        "be under way yet"
+        "still be under way"
     )
     BULK_READING = (
-        "{thread} {does} {place}, which the bulk copy of {line} reads: it may be under way yet"
+        "{thread} {does} {place}, which the bulk copy of {line} reads: it may still be under way"
     )
     BULK_WRITING = (
-        "{thread} {does} {place}, to which the bulk copy of {line} writes: it may be under way yet"
+        "{thread} {does} {place}, to which the bulk copy of {line} writes: it may still be under "
+        "way"
     )
     MULTIPLYING = (
-        "{thread} {does} {place}, which the wgmma at {line} reads: it may be under way yet"
+        "{thread} {does} {place}, which the wgmma at {line} reads: it may still be under way"
     )
     ENDS_READING = (
         "block ({block}) ends while the bulk copy that {thread} began here may read from its "
@@ -142,14 +140,14 @@ class Happened(Phrase):
         "{thread} executes no wgmma.fence between this wgmma and {line}, which writes its registers"
     )
     HIDDEN = (
-        "the bulk copy that {thread} begins tells {place}, an mbarrier that {other} began at "
-        "{line}: copies need not see that yet"
+        "the bulk copy that {thread} begins signals {place}, an mbarrier that {other} initialised "
+        "at {line}: copies need not see that yet"
     )
     UNPROXIED = (
         "{thread} reads {place} by {reader}, which {other} stored at {line}: {reader} reads "
         "through the asynchronous proxy, which need not see ordinary stores"
     )
-    UNFINISHED = "{thread} {does} a register of the wgmma at {line}, which may be under way yet"
+    UNFINISHED = "{thread} {does} a register of the wgmma at {line}, which may still be under way"
     EXITED = (
         "{thread} waits here, but {lanes} threads, the first of them ({other}), have passed by or "
         "returned"
@@ -179,56 +177,57 @@ class Advice(Phrase):
         "do nothing."
     )
     NEGATIVE = (
-        "The index is negative. If this thread has an element, work its index out by hand; if there"
-        " is nothing for it, compare it with 0, too, and leave out the access."
+        "The index is negative. If this thread has an element, work its index out by hand; if not, "
+        "compare the index with 0, too, and skip the access."
     )
     WIDE = "Argument {number} is {type}; the kernel takes {bytes} bytes at once."
     MAKE_IT_LESS = "If a comparison lets n itself through, make it <."
     MAKE_IT_GREATER = "If a comparison lets n itself through, make it >=."
     MORE_SHARED = "Or launch with more shared memory."
-    PASS_ARRAY = "Pass an array: a null pointer, or a number in a pointer's place, came in."
+    PASS_ARRAY = "Pass an array: the kernel got a null pointer, or a number in place of a pointer."
     KEEP_ALIVE = "Keep the array alive until the kernel is done."
     PEER_ACCESS = "Call enable_peer_access with that device's context first."
     NO_CONSTANT = "Kernels cannot write constant memory: use __device__ memory."
-    HEAP = "Use no block after free, and none that malloc did not give."
+    HEAP = "Don't use a block after free, or a block that malloc did not return."
     MEET_FIRST = (
-        "Blocks of a cluster do not begin at one instant: let them meet at cluster.sync() before "
-        "one of them touches another's shared memory."
+        "Blocks of a cluster do not start at the same instant: let them meet at cluster.sync() "
+        "before one of them touches another's shared memory."
     )
-    PASS_MEMORY = "A function's variables end when it returns: let the caller pass memory in."
+    PASS_MEMORY = "A function's variables end when it returns: let the caller pass in memory."
     ALIGN = "Begin {bytes}-byte accesses at multiples of {bytes} bytes, or use narrower ones."
     FILL_IT = "Fill the array before the launch, or write every element before it is read."
     GIVE_IT = "Give the variable a value on every path that leads here."
     WRITE_IT = "Write it first: every block starts with shared memory full of garbage."
     UPDATE = (
-        "Several threads read, change and write one value: use atomicAdd or its kin, or give each "
-        "thread a value of its own."
+        "Several threads read, change and write one value: use atomicAdd or a related atomic, or "
+        "give each thread a value of its own."
     )
     ATOMIC_AND_PLAIN = (
         "An atomic protects only from other atomics: separate the two by a barrier (in one block) "
         "or a launch, or make both atomic."
     )
     OTHER_BLOCK = (
-        "Blocks run in any order: let each write what no other touches, or let __threadfence() and "
-        "an atomic counter say who is done."
+        "Blocks run in any order: let each write only memory that no other touches, or use "
+        "__threadfence() and an atomic counter to signal that a block is done."
     )
     SCOPE = (
         "An atomic of block scope (atomicAdd_block, cuda::thread_scope_block) protects only within "
         "its block: use device scope (atomicAdd, cuda::thread_scope_device)."
     )
     TWO_SIZES = (
-        "Atomics of different sizes do not protect from each other: use one size for this memory."
+        "Atomics of different sizes do not protect against each other: use one size for this "
+        "memory."
     )
     VOLATILE = "volatile orders nothing."
     FLAG = "For a flag: __threadfence() between the data and the flag."
     RELEASE_IT = (
-        "Let those who read it say so (arrive at an mbarrier of its own, or meet at a barrier), and"
-        " let the thread that copies wait for that before it overwrites it."
+        "Let its readers signal that they are done (arrive at an mbarrier of its own, or meet at a "
+        "barrier), and let the thread that copies wait for that before it overwrites it."
     )
     WAIT_FOR_BYTES = (
         "Wait, however long it takes, for the phase of the mbarrier that counts its bytes "
         "(mbarrier.try_wait.parity with the parity of that phase, in a loop), or meet at a barrier "
-        "with a thread that has."
+        "with a thread that has waited."
     )
     WAIT_FOR_READS = (
         "Let the thread that began it wait (cp.async.bulk.commit_group, then "
@@ -237,8 +236,9 @@ class Advice(Phrase):
     )
     WAIT_FOR_COPIES = (
         "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): all "
-        "of its groups but the last n are done), then let all meet at __syncthreads(). If they do, "
-        "the copy is early: let all who read what was there meet before it begins."
+        "of its groups but the last n are done), then let all meet at __syncthreads(). If they "
+        "already do, the copy begins too early: let all readers of the old data meet before it "
+        "begins."
     )
     WAIT_FOR_PRODUCTS = (
         "Let each warp of the warpgroup wait for its products (wgmma.commit_group, then "
@@ -254,8 +254,8 @@ class Advice(Phrase):
     )
     PRODUCT_FENCE = (
         "Put wgmma.fence.sync.aligned after the registers are written and before the product: once "
-        "before the first, and again whenever anything else has written its sums, or a where it "
-        "lies in registers."
+        "before the first, and again whenever anything else has written its sums, or a if it is in "
+        "registers."
     )
     FENCE_MBARRIER = (
         "Put fence.mbarrier_init.release.cluster (or fence.proxy.async) after the mbarrier is "
@@ -266,30 +266,30 @@ class Advice(Phrase):
     )
     WAIT_FOR_SUMS = (
         "Wait first: wgmma.commit_group, then wgmma.wait_group n (all groups but the last n are "
-        "done). Until then the sums, and a where it lies in registers, are the product's."
+        "done). Until then the sums, and a if it is in registers, belong to the product."
     )
     CLUSTER_SYNC = (
         "Put cluster.sync() between the two: all blocks of the cluster meet there, in PTX by "
         "barrier.cluster.arrive and barrier.cluster.wait."
     )
     FENCE = (
-        "A lock or a flag hands nothing over without a fence: put __threadfence(), which reaches "
+        "A lock or a flag hands over no data without a fence: put __threadfence(), which reaches "
         "other blocks (__threadfence_block() does not), after the data is written and before the "
         "lock is released or the flag set."
     )
     FENCE_BLOCK = (
-        "A lock or a flag hands nothing over without a fence: put __threadfence_block() after the "
+        "A lock or a flag hands over no data without a fence: put __threadfence_block() after the "
         "data is written and before the lock is released or the flag set."
     )
-    ONE_WARP_ALONE = "If one warp alone ever gets here: __syncwarp()."
+    ONE_WARP_ALONE = "If only one warp ever gets here, use __syncwarp()."
     OR_SHUFFLE = "Or exchange values by __shfl_sync."
     ONE_WRITER = (
         "Let one thread write it, or give each thread its own place; to combine the values use an "
         "atomic."
     )
     PLAIN_LOAD = (
-        "What __ldg or a const __restrict__ pointer reads goes through a cache that writes do not "
-        "reach: read memory that the launch writes by a plain load."
+        "__ldg and const __restrict__ pointers read through a cache that writes do not reach: use "
+        "a plain load for memory that the launch writes."
     )
     NO_RETURN = "Take the barrier out of the condition, and let no thread return before it."
     SAME_BARRIER = (
@@ -297,12 +297,12 @@ class Advice(Phrase):
     )
     NO_CONDITION = "Take the barrier out of the condition or loop that threads may disagree on."
     ALL_LANES = (
-        "Let all lanes that are read take part: move the shuffle out of the condition, or keep to "
-        "the lanes that are there."
+        "Let all lanes that are read take part: move the shuffle out of the condition, or read "
+        "only lanes that are there."
     )
     STAY = (
-        "No lane may return before a shuffle that reads it: let it go on, and leave out its loads "
-        "and stores."
+        "No lane may return before a shuffle that reads it: let it continue, and skip only its "
+        "loads and stores."
     )
     NAME_ALL = "Give a mask that names all lanes that get here, and no others."
     NAME_THESE = (
@@ -320,31 +320,31 @@ class Advice(Phrase):
         "then write."
     )
     BETWEEN_AND_END_OF_LOOP = (
-        "Put {barrier} between the two, and at the end of the loop's body, from where it comes "
+        "Put {barrier} between the two, and at the end of the loop's body, from which it comes "
         "back to line {line}."
     )
     END_OF_LOOP = (
-        "Put {barrier} at the end of the loop's body: in its next turn line {line} {does} what line"
-        " {other} still {other_does}."
+        "Put {barrier} at the end of the loop's body: in its next turn, line {line} {does} memory "
+        "that line {other} still {other_does}."
     )
     # faults
-    ENDED = "The launch ended here: what comes after was not looked at."
+    ENDED = "The launch ended here: anything after this was not checked."
     EXPECT_BYTES = (
-        "Expect as many bytes in a phase as its copies bring: a whole box, also where it reaches "
+        "Expect as many bytes in a phase as its copies bring: a whole box, even where it reaches "
         "past an edge."
     )
     ARRIVALS = (
-        "Does each phase get the arrivals that its mbarrier was begun for? Or does a wait name the "
-        "wrong phase? Parities are 0, 1, 0, ... for each mbarrier, one after the other."
+        "Does each phase get the arrivals for which its mbarrier was initialised? Or does a wait "
+        "name the wrong phase? Each mbarrier's parities are 0, 1, 0, ... in turn."
     )
     MBARRIER_BYTES = (
         "An mbarrier has 8 bytes: number i of several begins 8 * i bytes after the first. Declare "
         "room for them as unsigned long long."
     )
     ALIGN_ARRAY = (
-        "Work the address out by hand. If it is the beginning of an array, declare that with "
-        "__align__ of so many bytes."
+        "Work the address out by hand. If it is the beginning of an array, declare the array with "
+        "__align__ of that many bytes."
     )
     FEWER_ARRIVALS = (
-        "Begin the mbarrier for as many arrivals as a phase gets, or let fewer threads arrive."
+        "Initialise the mbarrier for as many arrivals as a phase gets, or let fewer threads arrive."
     )

@@ -1541,7 +1541,11 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
         ("14.hunt_sum", "a half at the end", "Your results have no more digits than a half"),
         ("15.phases", "sums of whole numbers", "Your results are whole numbers"),
         ("13.packed", "one pair of tiles, one barrier", "In each turn, take the other pair"),
-        ("14.capstone_product", "no barrier after", ".* the copy is early: let all who read"),
+        (
+            "14.capstone_product",
+            "no barrier after",
+            ".* the copy begins too early: let all readers",
+        ),
         ("14.fragment", "the right half of a before the lower one", r".*a\[0, 8\] .*a\[8, 0\]\.$"),
         ("14.fragment", "pairs swapped", r".*a\[0, 1\] .*, or b\[1, 0\] "),
         ("16.registers", "pairs swapped", r".*score\[0, 1\] is used as score\[0, 0\]\.$"),

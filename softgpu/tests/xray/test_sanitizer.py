@@ -595,8 +595,11 @@ TILES = """extern "C" __global__ void tiles(const float *a, const float *b, floa
     }
     c[y * 16 + x] = sum;
 }"""
-AGAIN = "at the end of the loop's body: in its next turn line {} writes what line 10 still reads."
-BOTH = "between the two, and at the end of the loop's body, from where it comes back to line {}."
+AGAIN = (
+    "at the end of the loop's body: in its next turn, line {} writes memory that line 10 "
+    "still reads."
+)
+BOTH = "between the two, and at the end of the loop's body, from which it comes back to line {}."
 
 
 @pytest.mark.parametrize("unrolled", [False, True])
@@ -631,7 +634,7 @@ OF_WARP = "Put __syncwarp() between the two. Or exchange values by __shfl_sync."
     "n, block, kind, advice",
     [
         (31, 32, "missing __syncwarp", OF_WARP),
-        (31, 64, "race", f"{BLOCK_WIDE} If one warp alone ever gets here: __syncwarp()."),
+        (31, 64, "race", f"{BLOCK_WIDE} If only one warp ever gets here, use __syncwarp()."),
         (64, 64, "race", BLOCK_WIDE),
     ],
 )
@@ -689,11 +692,11 @@ def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
         (
             "int *lock = (int *)x + 1; if (t) return; while (atomicCAS(lock, 0, 1)) {}\n"
             "x[0] += 1; atomicExch(lock, 0);",
-            "A lock or a flag hands nothing over without a fence: put __threadfence(), which",
+            "A lock or a flag hands over no data without a fence: put __threadfence(), which",
         ),
         (
             "if (blockIdx.x) return; float v = __ldg(x + 63 - t); __syncthreads(); x[t] = v;",
-            "read memory that the launch writes by a plain load",
+            "use a plain load for memory that the launch writes",
         ),
     ],
 )
