@@ -22,7 +22,7 @@ def function_of(kernel: Any) -> Any:
 
     if isinstance(kernel, kernels.NoKernel):
         kernel()  # says why
-    if isinstance(kernel, Function):
+    if isinstance(kernel, Function) or launch.is_call(kernel):
         return kernel
     words = (kernel,) if isinstance(kernel, str) else launch.text_and_name(kernel)
     return launch.with_all_shared(sources.kernel(*words))

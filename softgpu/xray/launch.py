@@ -32,6 +32,7 @@ __all__ = [
     "Target",
     "address_of",
     "byte_count",
+    "is_call",
     "one_at_a_time",
     "shape",
     "target_of",
@@ -52,6 +53,11 @@ def shape(what, value):
     if min(numbers) < 1:
         raise ValueError(f"{what}={value!r}: nothing is launched; give at least 1 in each place")
     return tuple(int(n) for n in numbers) + (1,) * (3 - len(numbers))
+
+
+def is_call(kernel: Any) -> bool:
+    """Whether it is a function that launches a kernel, and no kernel itself."""
+    return callable(kernel) and not hasattr(kernel, "prepared_call")
 
 
 def byte_count(what: str, value: int) -> int:

@@ -16,7 +16,7 @@ from ..loader import Engine
 from .chip import MODELLED, Chip
 from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
-from .launch import byte_count, one_at_a_time, shape, target_of
+from .launch import byte_count, is_call, one_at_a_time, shape, target_of
 from .occupancy import occupancy
 from .report import TENSOR, Report
 
@@ -29,8 +29,8 @@ _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step"
 def profile(
     kernel: Any,
     *args: Any,
-    grid: int | Sequence[int] = 0,
-    block: int | Sequence[int] = 0,
+    grid: int | Sequence[int] | None = None,
+    block: int | Sequence[int] | None = None,
     shared: int = 0,
     watch: int | Sequence[int] = 0,
     cooperative: bool = False,
@@ -47,7 +47,7 @@ def profile(
     cooperative: all blocks are there at once, and can meet: grid.sync().
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then."""
-    if not grid and callable(kernel):
+    if grid is None and is_call(kernel):
         if (found := profile_call(kernel, chip)) is None:
             raise ValueError("profile takes a call that launches one kernel on the software GPU")
         return found

@@ -10,7 +10,7 @@ from ..advice import line_name
 from ..findings import FOLDED, Finding, Findings
 from ..loader import Engine
 from ..telling import last_findings
-from .launch import address_of, byte_count, one_at_a_time, shape, target_of
+from .launch import address_of, byte_count, is_call, one_at_a_time, shape, target_of
 
 __all__ = ["Finding", "ShownFindings", "sanitize"]
 
@@ -45,8 +45,8 @@ def _html_row(tag: str, cells: Iterable[object]) -> str:
 def sanitize(
     kernel: Any,
     *args: Any,
-    grid: int | Sequence[int] = 0,
-    block: int | Sequence[int] = 0,
+    grid: int | Sequence[int] | None = None,
+    block: int | Sequence[int] | None = None,
     shared: int = 0,
     uninitialised: Any = (),
     cooperative: bool = False,
@@ -65,7 +65,7 @@ def sanitize(
     compiler leaves out because nothing needs them.
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then; not called where a fault ended the launch."""
-    if not grid and callable(kernel):
+    if grid is None and is_call(kernel):
         return _sanitize_call(kernel)
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
