@@ -42,8 +42,7 @@ JUDGE = Judge(
     limits={"instructions": None},  # of who waits
     explain=explain,
     advice={
-        "fault": "A corner counts elements, not tiles, the column first. One thread copies, and"
-        " says once how many bytes come, `sizeof tile`. The first phase is phase 0.",
+        "box_element": "Coordinates count elements, not tiles: the column, then the row.",
         "race": "Is it known how many bytes are to come (`expect_bytes`), and does every thread"
         " wait for phase 0 (`wait_for`)?",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",

@@ -19,10 +19,6 @@ JUDGE = Judge(
     counted=(4, 9),
     budget={"ld.sectors": 0, "barriers": (40, 80)},
     limits={"instructions": None},  # of who waits
-    advice={
-        "fault": "Does each tile get one fetch, into its own stage, and is each wait for the phase"
-        " of that tile? A stage's parities are 0, 1, 0, ...; a tile's is tile / STAGES % 2."
-    },
     checks=[
         Exposed(
             16_384,  # of each block the first tile

@@ -102,9 +102,8 @@ JUDGE = Judge(
     limits={"instructions": 2},
     explain=explain,
     advice={
-        "fault": "Coordinates come in the order channel, column, row, image: the corner of the"
-        " first place, column · stride − pad and row · stride − pad, without the tap. The barrier"
-        " counts the box's bytes, past the edges too."
+        "window_place": "Coordinates come in the order channel, column, row, image: the corner of"
+        " the first place, column · stride − pad and row · stride − pad, without the tap."
     },
     survivors={
         "threadIdx.x == 1": "another thread copies",

@@ -111,7 +111,7 @@ class Judge:
     shows in its values; or `None`."""
 
     advice: dict[str, str] = field(default_factory=dict)
-    """`{kind of finding, or counter: advice}` in place of the usual one; `time`: it never ends;
+    """`{kind of finding or fault, or counter: advice}` in place of the usual one; `time`: no end;
     `clock`: it is too slow."""
 
     rounding: str | None = None

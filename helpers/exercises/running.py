@@ -187,7 +187,8 @@ class Run:
         if first.fault and first.fault.kind == FaultKind.TIME_LIMIT:
             raise self._endless(first.fault, case)
         text = Refusal.FOUND(launch=self.launch.what, finding=first.kind)
-        advice = self._own_advice(first.kind, joined(*_said_by_judges(first.advice)))
+        kind = FaultKind(first.fault.kind).name.lower() if first.fault else first.kind
+        advice = self._own_advice(kind, joined(*_said_by_judges(first.advice)))
         is_race = first.kind == FindingKind.RACE
         if is_race and re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")):
             advice = joined(advice, Next.FIRST_READ())
