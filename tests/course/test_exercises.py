@@ -1536,7 +1536,7 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
         ("00.loop", "steps of a block", "Two threads take one element"),
         ("10.hunt_slots", "the stub", "These are two threads and one slot"),
         ("04.votes", "every lane adds", "What is added is 32 times"),
-        ("08.rows", "whole eights of rows", "The 4.43507e.07 that goes in is lost"),
+        ("08.rows", "whole eights of rows", "The input 4.43507e.07 is lost"),
         ("00.backwards", "one off", r"[^<]*this thread\.$"),
         ("13.naive", "16 bits for the depth", "All smaller launches are right"),
         ("14.hunt_sum", "a half at the end", "Your results have no more digits than a half"),
