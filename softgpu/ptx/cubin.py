@@ -152,9 +152,13 @@ def _with_lines(text: list[str], source: _Table, ptx: _Table) -> Iterator[str]:
             places.setdefault(number, source.rows[place][2:])
     before = None
     for number, line in enumerate(text, 1):
+        is_body = line == "{"  # ptxas takes no .loc before it
+        if is_body:
+            yield line
         if places.get(number, before) != before:
             before = places[number]
             yield ".loc {} {} 0".format(*before)
-        yield line
+        if not is_body:
+            yield line
     for number, name in enumerate(source.files[1:], 1):
         yield f'.file {number} "{name}"'

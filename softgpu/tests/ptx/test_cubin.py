@@ -71,6 +71,13 @@ def test_a_fat_binary_gives_the_ptx_of_its_machine_code_where_it_has_no_other(ma
     )
 
 
+def test_the_line_of_a_body_stands_in_it():
+    source = cubin._Table(["", "a.py"], [(0, 0, 1, 7)])
+    ptx = cubin._Table(["", "a.ptx"], [(0, 0, 1, 2)])
+    text = list(cubin._with_lines([".entry a()", "{", "ret;", "}"], source, ptx))
+    assert text == [".entry a()", "{", ".loc 1 7 0", "ret;", "}", '.file 1 "a.py"']
+
+
 def test_what_follows_the_ptx_of_tiles_is_left_out(monkeypatch):
     text = b".version 9.0\0.target sm_90\0.nv_intermediate_source_section {\0...\0"
     monkeypatch.setattr(cubin, "_sections", lambda image: {".nv_debug_ptx_txt": text})
