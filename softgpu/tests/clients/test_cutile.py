@@ -63,9 +63,12 @@ assert (c.get() == expected).all()
 
 
 def test_it_is_counted_and_its_time_predicted_by_lines_of_python(tmp_path):
-    said = run("""
+    said = run(
+        """
 report = xray.profile(call)
 assert report.total["hmma"] == 4 * 4 * 4 * 4  # tiles, steps, warps, products of a step
 print(report)
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert "total = ct.mma(tile_a, tile_b, total)" in said and "on an H200" in said
