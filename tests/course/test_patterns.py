@@ -17,6 +17,7 @@ SHARES = POSITIVE**9 / (POSITIVE**9).sum(1, keepdims=True)
 A, B = numbers(RNG, 12, 9), numbers(RNG, 9, 20)
 SQUARE, WITH_INFINITY = B[:, :9], np.where(np.arange(180).reshape(9, 20) == 75, np.inf, B)
 WHOLE = RNG.integers(-(10**6), 10**6, 300)
+MIXED = np.where(np.arange(300) % 3, WHOLE, WHOLE // 100)
 BLOCKED = numbers(RNG, 4, 256)
 
 
@@ -92,6 +93,12 @@ def changed(values, where, what):
         ([LINE.sum(dtype=float)], [LINE[64:].sum()], [LINE], "no_beginning 64"),
         ([LINE.sum(dtype=float)], [np.abs(LINE).sum()], [LINE], "no_signs"),
         ([LINE.sum(dtype=float)], [LINE[::2].sum()], [LINE], "one 0 2"),
+        (
+            [LINE.sum(dtype=float)],
+            [LINE[np.arange(300) // 2].sum()],
+            [LINE],
+            "repeated 2",
+        ),
         (
             BLOCKED.sum(1, dtype=float),
             BLOCKED[:, :32].sum(1),
@@ -207,6 +214,18 @@ def changed(values, where, what):
 def test_what_the_wrong_have_in_common(expected, got, inputs, says):
     told = _told(Out(np.asarray(expected), 1e-5), got, inputs)
     assert f" {says} " in f" {told.code} ", told.code
+
+
+@pytest.mark.parametrize(
+    "got, says",
+    [
+        (MIXED.astype(np.int16) // 3, "held bits 16"),
+        (MIXED // 3 + np.where(MIXED // 3 < 0, -1, 1), "too_far 1"),
+        (MIXED // 3 - 2 * np.where(MIXED // 3 < 0, -1, 1), "too_near 2"),
+    ],
+)
+def test_whole_numbers_of_both_signs(got, says):
+    assert _told(Out(MIXED // 3, dtype=np.int32), got.astype(np.int32), [MIXED]).code == says
 
 
 @pytest.mark.parametrize(
