@@ -332,6 +332,7 @@ class Next(Phrase):
     )
     ONE = "Only {where} is wrong, and all of it: what is different there?"
     SEVERAL = "Only {where} are wrong, and all of them: what is different there?"
+    ZEROS_AT = "In {where}, all is 0: which line should store or add there?"
     LACKS = (
         "Every wrong element lacks {times}input {number}[{place}], for example element {first}: "
         "which line reads that input?"

@@ -33,6 +33,10 @@ JUDGE = Judge(
     budget={"hmma": 128},
     limits={"instructions": 4},
     idea={"hmma": (128, "Let the warps multiply: wmma::mma_sync.")},
+    advice={
+        "race": "Each warp has a tile of its own: put __syncwarp() between what its lanes write and"
+        " what others of them read."
+    },
     rate=Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float16"}),
     survivors={
         "if (line": "what is gathered in shared memory first is the same",

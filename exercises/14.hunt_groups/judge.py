@@ -42,9 +42,10 @@ JUDGE = Judge(
         Pace(1.2),
     ],
     advice={
-        "race": "wait_for_groups<n>() counts groups, not tiles: is one closed in each turn, though"
-        " there is no tile left to fetch? Close an empty one, too, before the loop and in it. Then"
-        " let all meet before anyone reads, or fetches."
+        "race": "wait_for_groups<n>() counts groups, not tiles: with n = STAGES - 2, the oldest has"
+        " come. Does every thread close one in each turn, though there is no tile left to fetch?"
+        " Close an empty one, too, before the loop and in it. Then let all meet before anyone"
+        " reads, or fetches."
     },
     survivors={
         "STAGES = 4": "room for one tile more, of which three are under way",

@@ -23,6 +23,7 @@ LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is told
 NEAR = 0.02  # of what all elements come to
+MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
 def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) -> str:
@@ -109,13 +110,13 @@ def _on_digits(c: _Common) -> str:
 
 
 def _on_zeros(c: _Common) -> str:
-    if c.all_got[c.every].any() or not c.expected.size:
+    if c.got.any() or not c.expected.size:
         return ""
     right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
     limit = np.abs(c.expected).max()
     if c.is_float and right.size and limit < right.min() and limit < 1e-3:
         return Next.TINY(limit=f"{limit * 1.01:.3g}")
-    return Next.ZERO()
+    return _on_some_zeros(c) or Next.ZERO()
 
 
 def _on_before(c: _Common) -> str:
@@ -618,7 +619,7 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
-    if not others.size:
+    if not others.size or not weights.any():  # all are 0
         return ""
     first, last = others[0], others[-1]
     which = Part.TERM(first=first) if first == last else Part.TERMS(first=first, last=last)
@@ -719,6 +720,21 @@ def _on_places(c: _Common) -> str:
     return ""
 
 
+def _on_some_zeros(c: _Common) -> str:
+    """A rule for which are 0, of those that are wrong."""
+    zeros = (c.is_wrong & (c.all_got == 0)).reshape(c.shape)
+    other = (~zeros & (c.all_got.reshape(c.shape) != 0)).any()
+    if not zeros.any() or not other or c.all.size < 4:
+        return ""
+    for axis in range(zeros.ndim):
+        others = tuple(n for n in range(zeros.ndim) if n != axis)
+        some, all_ = np.asarray(zeros.any(others)), np.asarray(zeros.mean(others) > MOSTLY)
+        if not some.all() and (some == all_).all():
+            if where := _where(some, _axis(zeros.ndim, axis, some.sum() == 1)):
+                return Next.ZEROS_AT(where=where)
+    return ""
+
+
 def _on_limits(c: _Common) -> str:
     """Wrong is what is beyond some number: of an input, or of what is expected."""
     sources = {Part.INPUT(number=n): v for n, v in c.inputs.items() if v.size == c.all.size}
@@ -791,4 +807,5 @@ WAYS = (
     _on_choice,
     _on_limits,
     _on_places,
+    _on_some_zeros,
 )
