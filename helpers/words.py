@@ -228,7 +228,10 @@ class Next(Phrase):
         "type that can hold its numbers? If two numbers nearly cancel, few digits remain."
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."
-    NAN_LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
+    NAN_LOST = (
+        "A NaN must come out, of one that goes in or of 0 · ∞: where do fmaxf, a comparison or an "
+        "`if` drop it?"
+    )
     NO_ELEMENTS = "There are no elements here: what must the result be then?"
     NOT_WRITTEN = "No block has written these elements."
     UNTOUCHED = "These elements still hold the judge's fill value, a NaN: no thread wrote them."

@@ -73,7 +73,9 @@ JUDGE = Judge(
     large=((9000, 9),),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},
-    limits=dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"]),  # of waits
+    limits=dict.fromkeys(
+        ["instructions", "barriers", "ld.sectors", "atomics", "atomics.sectors"]  # of waits
+    ),
     even=False,
     may_read=may_read,
     without={

@@ -20,6 +20,7 @@ __all__ = [
     "far_product",
     "far_sum",
     "far_sum_by_last_block",
+    "operands",
     "product",
     "product_launch",
     "sum_by_last_block",
@@ -96,6 +97,17 @@ def far_product(
     what = f"{m:,} x {k:,} times {k:,} x {n:,}"
     arguments = [*given, c, *map(size_type, (m, n, k)), *(make(n, k) for make in more)]
     return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
+
+
+def operands(rng: np.random.Generator, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """a[m, k] and b[k, n]; where m is odd, 0 meets ∞ in both ways, and a row has a NaN: terms that
+    are skipped, held, or multiplied by a 0 show."""
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    if k and m % 2:
+        a[::5, -1], b[-1, ::5] = 0, np.inf
+        a[1::5, [0, -1]], b[0, 1::5] = np.inf, 0
+        a[2:3, -1] = np.nan
+    return a, b
 
 
 def product_launch(

@@ -93,7 +93,7 @@ def _acts(item: Instruction, layout: Layout) -> bool:
     if called:  # as votes are without optimisation
         items = called.instructions
         return any(i.opcode in ("atom", "call") or _acts(i, layout) for i in items)
-    meets = gathers(item) and does(item, Does.ORDERS)
+    meets = gathers(item) and does(item, Does.ORDERS) and "red" not in item.modifiers  # a vote
     return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
 
 
