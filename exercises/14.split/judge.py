@@ -36,6 +36,7 @@ JUDGE = Judge(
     budget={"hmma": 96},
     limits={"instructions": 4},
     idea={"hmma": (96, "One product of cut numbers has three digits. What did the cut leave out?")},
+    advice={"hmma": "Three products are enough: which of the four is too small to matter?"},
     without={
         r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call"
         " multiply."

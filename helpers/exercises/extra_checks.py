@@ -123,7 +123,7 @@ class PtxHas(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for pattern, advice in self.patterns.items():
             if not re.search(pattern, trial.verdict.instructions):
-                trial.verdict.refuse("instructions", Refusal.COMPILED_LACKS(), advice)
+                trial.verdict.refuse("instructions", Refusal.COMPILED_LACKS(), advice, first=True)
 
 
 @dataclass(frozen=True)

@@ -608,7 +608,7 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
-    if not others.size:
+    if not others.size or not weights.any():
         return ""
     first, last = others[0], others[-1]
     which = f"number {first}" if first == last else f"numbers {first} to {last}"
@@ -658,7 +658,7 @@ def _on_row_factors(c: _Common) -> str:
     factors, offsets = [], []
     for row, here in _by_row(c):
         got, expected, room = c.got[here], c.expected[here], c.room[here]
-        if here.sum() < 3 or np.ptp(expected) == 0:
+        if here.sum() < 3 or np.ptp(expected) == 0 or not got.any():
             continue
         times = got[np.argmax(np.abs(expected))] / expected[np.argmax(np.abs(expected))]
         near = np.abs(got - times * expected) <= max(1, abs(times)) * room * 2

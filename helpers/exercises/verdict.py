@@ -34,6 +34,7 @@ ADVICE = {
     "ldl": Next.LOCAL,
     "stl": Next.LOCAL,
     "barriers": Next.BARRIERS,
+    "shared": Next.LESS_AT_A_TIME,
 }
 
 
@@ -145,8 +146,9 @@ class Verdict:
     def __bool__(self):
         return not (self.is_open or self.reasons)
 
-    def refuse(self, kind, text, advice, case=""):
-        self.reasons.append(Reason(Kind(kind), text, advice, case))
+    def refuse(self, kind, text, advice, case="", first=False):
+        """first: before other reasons, which it explains."""
+        self.reasons.insert(0 if first else len(self.reasons), Reason(Kind(kind), text, advice, case))
 
     @property
     def state(self):
