@@ -162,7 +162,8 @@ def _on_times_added(c: _Common) -> str:
     got, expected = c.got - before, c.expected - before
     times = got[0] / expected[0] if expected[0] else 0
     is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
-    return Next.ADDED(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
+    is_often = times > 0 and _nice(times).isdigit() and _nice(times) != "1"
+    return Next.ADDED(times=_nice(times)) if is_often and is_so else ""
 
 
 def _on_one_offset(c: _Common) -> str:
