@@ -186,7 +186,7 @@ class Next(Phrase):
     NO_SLEEP = "Use barriers to make threads wait for each other: sleep does not order them."
     KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
     KEEP_CHOICE = "Keep the line: the judge puts another number there."
-    CHOSEN_OTHERWISE = "The judge has put {what} there."
+    CHOSEN_OTHERWISE = "The judge has set {what}: what in your kernel must follow it?"
     USE_OPERATOR = "Use the operator in every step: the judge has replaced Sum with another one."
     # a launch
     KEEP_PARAMETERS = "Keep the stub's parameters: the judge passes arguments for these."

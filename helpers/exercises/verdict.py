@@ -148,7 +148,8 @@ class Verdict:
 
     def refuse(self, kind, text, advice, case="", first=False):
         """first: before other reasons, which it explains."""
-        self.reasons.insert(0 if first else len(self.reasons), Reason(Kind(kind), text, advice, case))
+        place = 0 if first else len(self.reasons)
+        self.reasons.insert(place, Reason(Kind(kind), text, advice, case))
 
     @property
     def state(self):
