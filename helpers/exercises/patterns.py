@@ -169,7 +169,8 @@ def _on_times_added(c: _Common) -> str:
 def _on_one_offset(c: _Common) -> str:
     """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
-    if not off or not np.isfinite(c.off).all():
+    is_small = c.is_float and abs(off) < CHANCE * np.median(np.abs(c.expected))
+    if not off or not np.isfinite(c.off).all() or is_small:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
     if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
@@ -302,7 +303,7 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
         return ""
     heaviest = np.argmax(np.abs(there))
     times = off[heaviest] / there[heaviest]
-    if not times or (np.abs(off - times * there) > room).any():
+    if abs(times) < CHANCE or (np.abs(off - times * there) > room).any():
         return ""
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
@@ -671,8 +672,9 @@ def _on_row_factors(c: _Common) -> str:
         (offsets, Next.OFF_IN_ROW, "off"),
     ):
         if found and all(is_so for *_, is_so in found):
-            row, value, _ = found[0]
-            return words(**{key: f"{value:.4g}"}, row=row)
+            told = ((row, f"{value:.4g}") for row, value, _ in found)
+            if one := next((one for one in told if one[1] != "1"), None):
+                return words(**{key: one[1]}, row=one[0])
     return ""
 
 
