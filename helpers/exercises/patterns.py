@@ -615,9 +615,9 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
     first, last = others[0], others[-1]
     which = f"number {first}" if first == last else f"numbers {first} to {last}"
     if others.size != last - first + 1:
-        which = f"{others.size}, the first of them number {first},"
+        which = f"{others.size} of them, number {first} first,"
     counts = weights[others]
-    how = "count otherwise" if np.ptp(counts) else f"count {_nice(counts[0])} times"
+    how = "do not count exactly once" if np.ptp(counts) else f"count {_nice(counts[0])} times"
     how = "left out" if not counts.any() else how
     how = f"{'is' if first == last else 'are'} {how}" if how == "left out" else how
     return Next.TERMS(depth=depth, part=f"{which} {how}")
