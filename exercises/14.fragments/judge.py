@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 
 def drawn(rng):
@@ -14,7 +13,7 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    a, b = operands(rng, m, n, k, np.float16)
     return product_launch(a, b, (-(-n // 16), -(-m // 64)), 128)
 
 
@@ -24,7 +23,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((16, 16, 16), (1, 1, 1), (70, 20, 33)),
+    sizes=((16, 16, 16), (1, 1, 1), (71, 20, 33)),
     drawn=drawn,
     large=((30, 20, 33_003), (70_003, 5, 3)),
     far=far,

@@ -72,25 +72,18 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     limits = [c for c in _limits(exercise, total) if c.key not in judge.budget]
     counts = [replace(c, may_exceed=_may_branch(exercise, c, reports)) for c in verdict.counts]
     verdict.counts[:] = counts
-    missing = [key for key in judge.idea if not total[key]]
-    for key in missing:
-        _refuse_idea(judge, verdict, key, total)
     for count in [*counts, *limits]:
         if count.value > count.most and not _may_branch(exercise, count, reports):
             verdict.refuse("counters", count.text, _advice(exercise, count, reports, given))
-    is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
-    for key, (least, _) in judge.idea.items():
-        if total[key] < least and not is_wasteful:
-            _refuse_idea(judge, verdict, key, total)
+    is_wasteful = bool(verdict.reasons)  # then too few of something are no fault, but none are
+    for key, (least, advice) in reversed(judge.idea.items()):
+        if total[key] < least and not (is_wasteful and total[key]):
+            idea = Refusal.IDEA(what=counter(key), value=total[key])
+            verdict.refuse("counters", idea, advice, first=True)
     if total["shared"] > (most := judge.shared_bytes):
         text = Refusal.AT_MOST(what=counter("shared"), value=total["shared"], most=most)
         verdict.refuse("counters", text, Next.LESS_AT_A_TIME())
     _weigh_blocks(judge, verdict, reports)
-
-
-def _refuse_idea(judge: Judge, verdict: Verdict, key: str, total: Mapping[str, int]) -> None:
-    refused = Refusal.IDEA(what=counter(key), value=total[key])
-    verdict.refuse("counters", refused, judge.idea[key][1])
 
 
 def _may_branch(exercise: Exercise, count: Count, reports: list[Report]) -> bool:

@@ -170,13 +170,15 @@ def _on_times_added(c: _Common) -> str:
     got, expected = c.got - before, c.expected - before
     times = got[0] / expected[0] if expected[0] else 0
     is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
-    return Next.ADDED(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
+    is_often = times > 0 and _nice(times).isdigit() and _nice(times) != "1"
+    return Next.ADDED(times=_nice(times)) if is_often and is_so else ""
 
 
 def _on_one_offset(c: _Common) -> str:
     """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
-    if not off or not np.isfinite(c.off).all():
+    is_small = c.is_float and abs(off) < CHANCE * np.median(np.abs(c.expected))
+    if not off or not np.isfinite(c.off).all() or is_small:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
     if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
@@ -313,7 +315,7 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
         return ""
     heaviest = np.argmax(np.abs(there))
     times = off[heaviest] / there[heaviest]
-    if not times or (np.abs(off - times * there) > room).any():
+    if abs(times) < CHANCE or (np.abs(off - times * there) > room).any():
         return ""
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
@@ -663,7 +665,7 @@ def _on_row_factors(c: _Common) -> str:
     factors, offsets = [], []
     for row, here in _by_row(c):
         got, expected, room = c.got[here], c.expected[here], c.room[here]
-        if here.sum() < 3 or np.ptp(expected) == 0:
+        if here.sum() < 3 or np.ptp(expected) == 0 or not got.any():
             continue
         times = got[np.argmax(np.abs(expected))] / expected[np.argmax(np.abs(expected))]
         near = np.abs(got - times * expected) <= max(1, abs(times)) * room * 2
@@ -675,8 +677,9 @@ def _on_row_factors(c: _Common) -> str:
         (offsets, Next.OFF_IN_ROW, "off"),
     ):
         if found and all(is_so for *_, is_so in found):
-            row, value, _ = found[0]
-            return words(**{key: f"{value:.4g}"}, row=row)
+            told = ((row, f"{value:.4g}") for row, value, _ in found)
+            if one := next((one for one in told if one[1] != "1"), None):
+                return words(**{key: one[1]}, row=one[0])
     return ""
 
 
