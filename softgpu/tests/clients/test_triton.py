@@ -14,6 +14,9 @@ import textwrap
 import pytest
 
 from softgpu.tests import ROOT
+from softgpu.words import Advice, Report
+
+BARRIER = Advice.BETWEEN(barrier="tl.debug_barrier()")
 
 pytestmark = pytest.mark.skipif(
     not (importlib.util.find_spec("triton") and importlib.util.find_spec("torch")),
@@ -219,10 +222,10 @@ said_of(lambda: kernel[(n // 256 + 1,)](x, y, n, {more}B=256))
     for change, clean in ((wrong, False), (right, True)):
         said = run("@triton.jit" + text.replace(wrong, change) + n + launch, tmp_path)
         if clean:
-            assert "nothing found" in said
+            assert Report.CLEAN(kernel="kernel") in said
             continue
         assert f"1. {kind}: script.py:" in said and "# HERE" in said, said
-        assert kind != "race" or "Put tl.debug_barrier() between the two" in said
+        assert kind != "race" or BARRIER in said
         assert "__syncthreads" not in said
 
 
