@@ -3,7 +3,7 @@
     python scripts/translate.py [--check]
 
 A catalogue has the passages of a page: the cells of a notebook, or the paragraphs of another. Code,
-outputs and solutions are those of the English page. A passage that is new, or has changed since,
+outputs and solutions are the English page's. A passage that is new, or has changed since,
 stays in English until it is translated: its entry waits in the catalogue, with the Chinese that it
 may come from as a fuzzy one. Two pages are in the repository; the lab makes those that it opens as
 it starts (work.py). --check: change nothing, and fail where a catalogue or a page is not what would
@@ -48,7 +48,7 @@ def edition():
 
 
 def relinked(text, page, pages):
-    """The text of a Chinese page, whose links lead where those of the English page do, or to that
+    """The text of a Chinese page, whose links lead where the English page's do, or to that
     page's Chinese edition."""
 
     def link(match):

@@ -20,7 +20,7 @@
 
 constexpr int PATCH_COLUMNS = 64;  // of 16 rows, which a warp stores at a time
 constexpr int PATCH_BYTES = HIGH * PATCH_COLUMNS * sizeof(float);
-constexpr int TILES_HIGH = 16;  // tiles of so many lines of tiles come before those of the next
+constexpr int TILES_HIGH = 16;  // tiles of this many lines of tiles come before the next lines
 
 __device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
 
@@ -226,7 +226,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
-                wait_for_products<1>();  // those of the stage before are done: it is empty
+                wait_for_products<1>();  // the previous stage's products are done: it is empty
                 if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
                 before = empty + stage * 8;
             }

@@ -1,4 +1,4 @@
-"""A product of two tiles by one warp's fragments: those of b are read transposed."""
+"""A product of two tiles by one warp's fragments: b's are read transposed."""
 
 import numpy as np
 

@@ -44,8 +44,8 @@ def explain(launch, out, got):
         there = got[:, other * wide : (other + 1) * wide]
         if _are_near(there, own, within):
             return (
-                f"What belongs to the columns of rank {rank} is in those of rank {other}: a rank's"
-                " begin at rank * wide."
+                f"What belongs to the columns of rank {rank} is in the columns of rank {other}:"
+                " a rank's begin at rank * wide."
             )
     last, room = own[-1][np.isfinite(own[-1])], np.max(within, initial=0, where=np.isfinite(within))
     if _are_near(got[place], own, within):

@@ -6,7 +6,7 @@ run but its cells of CUDA. Each kernel is judged on the software GPU, in a proce
 limits of time, memory, processes and files, in a sandbox where the machine has one.
 
 Sizes and values come from a seed of the class, drawn for each run: nobody who hands in can know
-them. It is told, and kept beside the table."""
+them. It is reported, and kept next to the table."""
 
 import secrets
 import sys

@@ -116,7 +116,7 @@ def _waits_in_loops(blocks: list[Block], constants: set[str], layout: Layout) ->
 
 
 def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction]:
-    """Return the strong loads before loops that leave their results where those of the loops do."""
+    """Return the strong loads before loops that leave their results where the loops' loads do."""
     moves = [i for i in function.instructions if i.opcode == "mov" or _own_place(i)]
     kept = {r.name for item in waits if item.opcode == "ld" for r in registers_of(item)[0]}
     before = -1

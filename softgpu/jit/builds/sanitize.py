@@ -280,7 +280,7 @@ class SanitizedEmitter(SharingEmitter):
         self.call_void("sg_sanitize_undefined", "ptr %w", *places, f"i32 {missing}")
 
     def _place(self, item: Instruction) -> int:
-        """A number for an instruction's line, beyond those of all sites."""
+        """A number for an instruction's line, beyond the numbers of all sites."""
         line = item.user_line
         places = self.text.notes.setdefault("beyond", [])
         if [line.file, line.line] not in places:
