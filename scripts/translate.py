@@ -96,9 +96,9 @@ def renumbered(before, passage):
 
 
 def merged(catalogue, wanted):
-    """The catalogue with an entry for each passage; one that is new has, as a fuzzy translation,
-    that of the passage most like it among those that are gone. Numbers that change alone are
-    changed in the translation, too."""
+    """The catalogue with an entry for each passage; a new one gets, as fuzzy, the
+    translation of the most similar passage that is gone. If only numbers change, they change in
+    the translation, too."""
     kept = {entry.msgid: entry for entry in catalogue}
     gone = [msgid for msgid in kept if msgid not in wanted]
     new = polib.POFile(wrapwidth=WIDTH)
