@@ -45,17 +45,16 @@ JUDGE = Judge(
             {
                 (r"\bld\.global\b|\bcp\.async\b", r"\bfma\b|\bmul(\.rn)?\.f(32|64)\b"): (
                     r"\bst\.shared\b",
-                    "Fetch the next tiles before these are multiplied, and put them when that is"
-                    " done: nothing is"
-                    " on its way while you multiply.",
+                    "Fetch the next tiles before you multiply these, and put them afterwards:"
+                    " nothing is in flight while you multiply.",
                 )
             }
         )
     ],
     advice={
-        "race": "In each turn, take the other pair of tiles (`now ^= 1`), and put one barrier"
-        " between `put`"
-        " and the products: who puts into a pair again has passed the barrier of the turn between."
+        "race": "In each turn, use the other pair of tiles (`now ^= 1`), and put one barrier"
+        " between `put` and the products: a thread that overwrites a pair has then passed"
+        " the barrier of the turn in between."
     },
     survivors={
         "__launch_bounds__": "no result depends on how many blocks a multiprocessor holds",

@@ -36,7 +36,7 @@ def explain(launch, out, got):
     wide, rank = map(int, launch.arguments[-2:])
     got = got.reshape(np.shape(out.expected))
     if np.array_equal(got, out.initial.astype(got.dtype), equal_nan=True):
-        return "This rank has none of the results: store each to a, b, c, and d."
+        return "One rank has none of the results: store each to a, b, c and d."
     place = np.s_[:, rank * wide : (rank + 1) * wide]
     within = np.asarray(out.tolerance)[place]
     own = out.expected[place]
@@ -52,7 +52,8 @@ def explain(launch, out, got):
         return None
     if last.size and np.nanmin(np.abs(got.ravel() - last[:, None]), 1).max() <= room:
         return (
-            "Your results lie in other places: a row has 4 * wide, a rank's begin at rank * wide."
+            "Your results are in other places: a row has 4 * wide columns, and a rank's begin at"
+            " rank * wide."
         )
     return None
 
