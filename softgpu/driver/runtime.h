@@ -348,7 +348,7 @@ typedef void (*Entry)(Warp *);
 enum Answer { ANSWER_INTERRUPTED = -1 };
 typedef void (*Interrupt)(void);
 void sg_set_interrupt(Interrupt);
-/* How a program of `softgpu run` is told what no call answers; by default nobody is. */
+/* How a program of `softgpu run` learns what no call answers; by default it does not. */
 typedef void (*Teller)(const char *);
 void sg_set_teller(Teller);
 void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
@@ -359,7 +359,7 @@ int sg_module_create(void *module, size_t bytes); /* room for its variables, zer
 void sg_module_fill(void *module, size_t offset, const char *content, size_t bytes);
 int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
 void sg_module_relocate(void *module, size_t offset, size_t target);
-/* shown: what its author calls it; the rest is told before its code */
+/* shown: what its author calls it; the rest is known before its code */
 int sg_module_kernel(void *module, const char *name, const char *shown);
 
 /* What a launch needs to know of a kernel. */

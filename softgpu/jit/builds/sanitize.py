@@ -168,7 +168,7 @@ class SanitizedEmitter(SharingEmitter):
     # --- what goes through the driver -------------------------------------------------------
 
     def _hints(self, name: str) -> int:
-        """What the driver is told of the instruction at hand."""
+        """What the driver gets to know about the instruction at hand."""
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
             return _BARRIER.aligned if self.item.opcode == "bar" or "aligned" in modifiers else 0
