@@ -28,7 +28,10 @@ JUDGE = Judge(
     limits=dict.fromkeys(FACTORS.keys() - {"ld.sectors"}),  # cost is not judged, but tiles are
     idea={
         "lds.wavefronts": (2304, "Multiply from the tiles in shared memory, not from a and b."),
-        "barriers": (384, "Tiles are written and read by other threads: that takes barriers."),
+        "barriers": (
+            384,
+            "One thread writes what others read from the tiles: that takes barriers.",
+        ),
     },
     survivors={
         "first <= k": "one turn more, of zeros",

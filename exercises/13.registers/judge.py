@@ -49,8 +49,8 @@ JUDGE = Judge(
     rate=Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
     explain=explain,
     advice={
-        "double write": "Is the column inside the matrix, too, not the row alone? Past the last one"
-        " begins the next row."
+        "double write": "Is the column inside the matrix, too, not only the row? Past the last"
+        " column, the next row begins."
     },
     survivors={
         "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",

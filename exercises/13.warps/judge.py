@@ -49,11 +49,12 @@ JUDGE = Judge(
     rate=Rate((256, 128, 4096), 45, {"cuBLAS": "gemm 4096 float32"}),
     checks=[FETCHED_AHEAD],
     advice={
-        "race": "In each turn, put the next tiles into the other pair, not the one that is read,"
-        " and let all meet once between `put` and the first read of that pair: before the loop, and"
-        " in its last step.",
-        "lds.wavefronts": "Let a warp's lanes lie in four rows of eight: then they read four packs"
-        " of a and eight of b at a time. Lanes in another order read more of them.",
+        "race": "In each turn, put the next tiles into the other pair, not the one that is"
+        " being read. Let all threads meet once between `put` and the first read of that"
+        " pair: before the loop, and in its last step.",
+        "lds.wavefronts": "Arrange a warp's lanes in four rows of eight: then they read four"
+        " packs of a and eight of b at a time. In another order they read"
+        " more.",
     },
     survivors={
         "__launch_bounds__": "no result depends on how many blocks a multiprocessor holds",

@@ -20,7 +20,7 @@ def launch(rng, n):
     return Launch([In(x.reshape(-1)), out], n, 128, what=several(n, "tile"))
 
 
-LEAVE = "Leave the kernel as it is: only place(line, chunk) is asked for."
+LEAVE = "Leave the kernel as it is: write only place(line, chunk)."
 
 
 JUDGE = Judge(

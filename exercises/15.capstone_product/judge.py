@@ -57,7 +57,8 @@ JUDGE = Judge(
     idea={
         "shared": (
             32_768,
-            "Two stages of two tiles, 64 lines of 128 bytes each: one is copied meanwhile.",
+            "Use two stages of two tiles, 64 lines of 128 bytes each: one is copied while the"
+            " other is multiplied.",
         )
     },
     shared_bytes=49_152,
@@ -67,9 +68,8 @@ JUDGE = Judge(
         Exposed(
             262_144,  # of each block the first step
             393_216,
-            "While one stage is multiplied, let the other be copied: wait only for the stage"
-            " that is to be"
-            " overwritten.",
+            "While you multiply one stage, let the other be copied: wait only for the stage"
+            " that you are about to overwrite.",
         )
     ],
     survivors={

@@ -44,8 +44,8 @@ def explain(launch, out, got):
     got = got.reshape(np.shape(out.expected))
     if nothing.any() and got[:, nothing].any():
         return (
-            "A query that sees no key is to be 0: a hidden key's score is -INFINITY, of which the"
-            " power is 0, so that `sum` stays 0 for such a query alone."
+            "The result for a query that sees no key is 0: a hidden key's score is -INFINITY,"
+            " and its power 0, so `sum` stays 0 only for such a query."
         )
     return None
 

@@ -32,8 +32,8 @@ def launch(rng, n):
 def explain(launch, out, got):
     q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
     return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None)) or (
-        "A register of p takes two scores of a row that are neighbours, the first in its lower"
-        " half, as halves: both from the same `score[t]`, the numbers 0 and 1, or 2 and 3."
+        "A register of p takes two neighbouring scores of a row as halves, the first in its"
+        " lower half: both from the same `score[t]`, numbers 0 and 1, or 2 and 3."
     )
 
 
@@ -52,8 +52,8 @@ JUDGE = Judge(
     limits={"instructions": 1.25},
     idea={"hmma": (48, "Let the warp multiply: multiply_add.")},
     without={
-        r"\bshfl\b": "Each lane has what it needs already: no shuffle is needed.",
-        r"\.shared\b": "Each lane has what it needs already: no shared memory is needed.",
+        r"\bshfl\b": "Each lane already has what it needs, without a shuffle.",
+        r"\.shared\b": "Each lane already has what it needs, without shared memory.",
     },
     explain=explain,
 )

@@ -42,7 +42,8 @@ def explain(launch, out, got):
             (q @ k.swapaxes(1, 2), "Multiply each sum by scale."),
             (
                 scale * q @ k.reshape(units, length, keys),
-                "Key `key` is a row of k, as a query is one of q: its numbers lie side by side.",
+                "Key `key` is a row of k, as a query is a row of q: its numbers are next to"
+                " each other.",
             ),
             (
                 scale * q @ flat[taken].reshape(k.shape).swapaxes(1, 2),

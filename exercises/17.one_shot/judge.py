@@ -33,5 +33,5 @@ JUDGE = Judge(
     counted=1 << 14,
     budget={"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)},
     inputs=same_place,
-    rounding="Add a, b, c and d in this order: another rounds otherwise.",
+    rounding="Add a, b, c and d in this order: another order rounds differently.",
 )

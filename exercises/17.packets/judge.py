@@ -9,11 +9,11 @@ from helpers.exercises.values import numbers, planted
 
 STRONG = r"(volatile|relaxed|release|acquire|mmio)"
 WHOLE = (
-    "Two stores may become visible in either order, and two loads may be answered so. Let value and"
-    " number travel in one store of 8 bytes, and come in one load."
+    "Two stores may become visible in either order, and two loads may be served in either order."
+    " Let value and number travel in one store of 8 bytes, and arrive in one load."
 )
 
-OLD = "These are sums with the packets of the turn before: wait until the number is this turn's."
+OLD = "These are sums with the previous turn's packets: wait until the number is this turn's."
 
 
 def drawn(rng):
@@ -63,7 +63,7 @@ def explain(launch, out, got):
 
 def may_read(launch):
     n = int(launch.arguments[-2])
-    advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
+    advice = "Read only your own row of x: the left neighbour's values come through your inbox."
     return [(0, [range(n)], advice)]
 
 
@@ -82,19 +82,21 @@ JUDGE = Judge(
     without={
         rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}(?!\S*\.v[24])\S*\.[bfsu](8|16|32)\b)": WHOLE,
         r"^\s*(@\S+ )?(?P<what>(atom|red)\.\S*\.[bfsu](16|32)\b)": WHOLE,
-        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and this"
-        " order is for one device alone: take the scope of the system, `.sys`.",
+        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and"
+        " this order holds only on"
+        " one device: use system"
+        " scope, `.sys`.",
     },
     checks=[Waits()],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "Store each packet by one volatile store of 8 bytes, and take the value from the very"
-        " packet that had this turn's number: a plain load may be answered before.",
+        "Store each packet by one volatile store of 8 bytes, and take the value from the same"
+        " packet that had this turn's number: a plain load may be served earlier.",
     )
     | {
-        "time": "Is the packet read anew in each turn of the loop, through a pointer that is"
-        " volatile? Does each thread send before it waits, to the right neighbour, and do threads"
-        " past n return at once? And is the upper half this turn's number for negative values, too?"
+        "time": "Is the packet read again in each turn of the loop, through a volatile pointer?"
+        " Does each thread send to the right neighbour before it waits, and do threads past n"
+        " return at once? And is the upper half this turn's number for negative values, too?"
     },
     explain=explain,
 )

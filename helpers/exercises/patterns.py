@@ -21,7 +21,7 @@ BLOCK = 256
 ROOM = 4  # times the tolerance
 LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
-CHANCE = 1e-3  # at which what is found by chance is told
+CHANCE = 1e-3  # at which what is found by chance is reported
 NEAR = 0.02  # of what all elements come to
 MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 

@@ -48,7 +48,7 @@ def product(
 ) -> Out:
     """The Out of a times b, of all pairs if they are several, added up as float32 in any order.
 
-    roundings: of a sum; by default those of its terms, or of tensor cores' if these are halves."""
+    roundings: of a sum; by default of its terms, or of tensor cores if these are halves."""
     k = a.shape[-1]
     if roundings is None:
         roundings = checks.tensor_roundings(k) if a.dtype == np.float16 else k + 1
@@ -76,7 +76,7 @@ def far_product(
     turned: bool = False,
 ) -> Launch:
     """The last block of a product of which a, b and c each have more elements than an int can
-    count: 0, but for a few in the last rows of a, and in the last columns of b.
+    count: 0, except for a few in the last rows of a, and in the last columns of b.
 
     tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
     one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""

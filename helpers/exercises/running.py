@@ -173,7 +173,7 @@ class Run:
     def _why(self, fault, error):
         """Why a launch has failed: in the software GPU's words if it was its, else in CUDA's."""
         if fault.kind != FaultKind.NO_FAULT:
-            return str(fault)
+            return joined(fault.where, fault.what, between=": ")
         ours = isinstance(self.target, OwnTarget) and self.target.engine.error_detail()
         return ours or str(error).splitlines()[0]
 

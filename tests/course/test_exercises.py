@@ -74,7 +74,7 @@ def test_it_has_its_parts(name):
 
 
 def used_in_notebook(number):
-    """The Python names of a notebook's cells, those of its exercises left out."""
+    """The Python names of a notebook's cells, without its exercises'."""
     (path,) = texts.ROOT.parent.glob(f"notebooks/{number}_*.ipynb")
     cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     own = [c.source for c in cells if "exercise:" not in str(c.metadata.get("tags"))]

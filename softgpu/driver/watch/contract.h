@@ -159,7 +159,7 @@ void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANI
    written, and an array that ends here although the allocation around it goes on. */
 void sg_sanitize_unwritten(uint64_t address, size_t bytes);
 void sg_sanitize_bounds(uint64_t address, size_t bytes);
-/* The kernel of this thread's last sanitized launch, or NULL. threads: gets those of a block. */
+/* The kernel of this thread's last sanitized launch, or NULL. threads: gets how many a block has. */
 const char *sg_sanitize_kernel(void **module, uint32_t *threads);
 /* How many there are of that launch; lost: whether more happened than its order can be told of, from
    where on no races were looked for; params: gets its parameters. */

@@ -16,7 +16,7 @@ static void meet(Warp *w, uint32_t site, uint32_t kind, const uint32_t *members,
         if (group & ~named)
             report_lanes(w, kind, NOT_NAMED, site, __builtin_ctz(group & ~named), first);
         uint32_t missing = named & w->live & ~group;
-        FOR_LANES(lane, missing & active) /* that is told by itself */
+        FOR_LANES(lane, missing & active) /* which is a finding of its own */
         if (!(members[lane] >> lane & 1)) missing &= ~(1u << lane);
         if (missing) report_lanes(w, kind, ABSENT, site, first, __builtin_ctz(missing));
         order_warp(w->warp_id, group & named, w->live);

@@ -126,7 +126,7 @@ def _loops_of(blocks: list[Block]) -> Iterator[tuple[int, int]]:
 
 
 def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction]:
-    """Return the strong loads before loops that leave their results where those of the loops do."""
+    """Return the strong loads before loops that leave their results where the loops' loads do."""
     moves = [i for i in function.instructions if i.opcode == "mov" or _own_place(i)]
     kept = {r.name for item in waits if item.opcode == "ld" for r in registers_of(item)[0]}
     before = -1

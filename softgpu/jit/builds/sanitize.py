@@ -168,7 +168,7 @@ class SanitizedEmitter(SharingEmitter):
     # --- what goes through the driver -------------------------------------------------------
 
     def _hints(self, name: str) -> int:
-        """What the driver is told of the instruction at hand."""
+        """What the driver gets to know about the instruction at hand."""
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
             return _BARRIER.aligned if self.item.opcode == "bar" or "aligned" in modifiers else 0
@@ -284,7 +284,7 @@ class SanitizedEmitter(SharingEmitter):
         self.call_void("sg_sanitize_undefined", "ptr %w", *places, f"i32 {missing}")
 
     def _place(self, item: Instruction) -> int:
-        """A number for an instruction's line, beyond those of all sites."""
+        """A number for an instruction's line, beyond the numbers of all sites."""
         line = item.user_line
         places = self.text.notes.setdefault("beyond", [])
         if [line.file, line.line] not in places:

@@ -41,7 +41,7 @@ def report_of(case, bug):
     arguments, options, unwritten = case.launch(bug)
     if autoinit.is_software:
         kernel = module(case.file, bug).get_function(case.name)
-    else:  # beside a real GPU it is told by its source
+    else:  # beside a real GPU its source names it
         source = (FOLDER / case.file).read_text()
         kernel = f"#define BUG {int(bug)}\n#line 1\n{source}", case.name
     return sanitize(kernel, *arguments, **options, uninitialised=unwritten)

@@ -21,7 +21,7 @@ from softgpu.xray.occupancy import occupancy
 cuda = autoinit.cuda
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
-# --- the counts are those of the hardware ---------------------------------------------------------
+# --- the counts are the hardware's ----------------------------------------------------------------
 
 RECORDED = golden()
 OURS = sorted({case.kernel for case in CASES if case.file in OWN})
@@ -316,7 +316,7 @@ def test_lanes_and_memory(tree):
 
 
 def test_nsight_names(tree):
-    assert list(tree.nsight())[: len(METRICS)] == METRICS  # those of the clock come after
+    assert list(tree.nsight())[: len(METRICS)] == METRICS  # the clock's come after
 
 
 def test_it_prints(tree):
