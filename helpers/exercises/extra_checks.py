@@ -156,8 +156,8 @@ FETCHED_AHEAD = Meanwhile(
     {
         (r"\bld\.global\b|\bcp\.async\b", r"\bfma\b|\bmul(\.rn)?\.f(32|64)\b"): (
             r"\bst\.shared\b",
-            "Fetch the next tiles before these are multiplied, and put them when that is done:"
-            " nothing is on its way while you multiply.",
+            "Fetch the next tiles before you multiply these, and put them afterwards: nothing is in"
+            " flight while you multiply.",
         )
     }
 )
