@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.costs import FACTORS
 from helpers.exercises.judges import Judge
-from helpers.exercises.products import product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import operands, product_launch
 
 
 def drawn(rng):
@@ -15,8 +14,7 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
-    a[::5, [0, -1]] = b[-1, ::5] = np.inf  # times 0 it is not 0
+    a, b = operands(rng, m, n, k)
     return product_launch(a, b, (-(-n // 16), -(-m // 16)), (16, 16), size_type=np.int32)
 
 

@@ -44,9 +44,10 @@ JUDGE = Judge(
         Pace(1.2),
     ],
     advice={
-        "race": "wait_for_groups<n>() counts groups, not tiles: do you close one in each turn,"
-        " even if there is no tile left to fetch? Close an empty one, too, before the"
-        " loop and in it. Then let all threads meet before any of them reads or fetches."
+        "race": "wait_for_groups<n>() counts groups, not tiles: with n = STAGES - 2, the oldest has"
+        " arrived. Does every thread close one in each turn, even if no tile is left to fetch?"
+        " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
+        " of them reads or fetches."
     },
     survivors={
         "STAGES = 4": "room for one tile more, of which three are under way",

@@ -41,6 +41,9 @@ JUDGE = Judge(
             "One product of truncated numbers has three digits. What did truncation leave out?",
         )
     },
+    advice={
+        "hmma": "Three products are enough: which of pq, ps, rq and rs is too small to matter?"
+    },
     without={
         r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call"
         " multiply."

@@ -47,5 +47,6 @@ JUDGE = Judge(
     limits={"instructions": 2},
     idea={"hmma": (512, "Let the tensor cores multiply: multiply_add, twice for each load of b.")},
     explain=explain,
+    advice={"lds.wavefronts": ONE_BY_ONE, "ld.sectors": ONE_BY_ONE},
     checks=[PtxHas({r"ldmatrix[\w.]*\.trans": ONE_BY_ONE})],
 )

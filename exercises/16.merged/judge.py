@@ -24,6 +24,7 @@ def launch(rng, size):
     parts[logs == -np.inf] = np.nan  # 0 / 0
     if rows > 2:
         parts[logs[:, 1].argmax(), 1, 0] = np.nan  # which was seen, so it must show
+        logs[0, 2] = np.nan
     peak = logs.max(0)
     weights = np.exp(logs - np.where(peak == -np.inf, 0, peak).astype(float))[..., None]
     seen = np.where(logs[..., None] == -np.inf, 0, parts.astype(float))

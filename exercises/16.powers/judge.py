@@ -79,6 +79,10 @@ JUDGE = Judge(
     budget={"st.sectors": 2048},
     limits={"instructions": 1.1},
     explain=explain,
+    advice={
+        "instructions": "expf multiplies each score by log₂ e and guards small results: call exp2f"
+        " once for each, with that factor in c."
+    },
     rounding="How many digits does your log₂ e have? A float holds 1.44269504f. And subtract"
     " the peak from the score before you round: in one multiply-add.",
 )

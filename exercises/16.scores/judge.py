@@ -69,13 +69,14 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)),
+    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32), (2, 2, 4, 0)),
     drawn=drawn,
     large=((20, 3, 5, 2),),
     far=far,
     ours="attention/scores.cu",
     counted=(2, 64, 64, 32),
     budget={"st.sectors": 1024},
+    limits={"barriers": None},  # of tiles
     explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
 )

@@ -26,12 +26,13 @@ def packets(values, turn):
 
 def launch(rng, size):
     n, ranks = size
-    turn = int(rng.integers(2**31, 2**32))  # the last one's packets are still there
-    alike = np.array([turn, turn - 1], np.uint32).view(np.float32)
+    turn = 0 if n == 31 else int(rng.integers(2**31, 2**32))
+    old = (turn - 1) % 2**32  # whose packets are still there
+    alike = np.array([turn, old], np.uint32).view(np.float32)
     x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
     before, left = numbers(rng, ranks, n), np.roll(x, 1, axis=0)
     before[:, ::7] = left[:, ::7]  # the same value as before
-    inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, turn - 1))
+    inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, old))
     arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
     return Launch(arguments, (blocks_for(n), ranks), 256, what=several(ranks, "rank", n))
 
@@ -73,7 +74,9 @@ JUDGE = Judge(
     large=((9000, 9),),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},
-    limits=dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"]),  # of waits
+    limits=dict.fromkeys(
+        ["instructions", "barriers", "ld.sectors", "atomics", "atomics.sectors"]  # of waits
+    ),
     even=False,
     may_read=may_read,
     without={
@@ -92,8 +95,8 @@ JUDGE = Judge(
     )
     | {
         "time": "Is the packet read again in each turn of the loop, through a volatile pointer?"
-        " Does each thread send to the right neighbour before it waits? And is the upper"
-        " half this turn's number for negative values, too?"
+        " Does each thread send to the right neighbour before it waits? Do threads past n return"
+        " at once? And is the upper half this turn's number for negative values, too?"
     },
     explain=explain,
 )

@@ -29,6 +29,15 @@ void sg_sanitize_meet(Warp *w, uint32_t site, const uint32_t *members, uint32_t 
     if (active) meet(w, site, shuffle ? INACTIVE_SHUFFLE : DIVERGENT_BARRIER, members, active);
 }
 
+/* The whole warp executes an instruction together: the lanes that do, if any. */
+void sg_sanitize_whole_warp(Warp *w, uint32_t site, uint32_t mask)
+{
+    const uint32_t missing = w->existing & ~mask;
+    if (mask && missing)
+        report_lanes(w, DIVERGENT_BARRIER, WHOLE_WARP, site, __builtin_ctz(mask),
+                     __builtin_ctz(missing));
+}
+
 /* Who reads a lane that is neither there nor named, and chooses whether to take it, is spared. */
 void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b,
                          const uint32_t *c, const uint32_t *members, uint32_t active,

@@ -19,7 +19,7 @@ from ..analysis.undefined import reads_of, results_of
 from ..emit.module_text import ModuleText
 from ..emit.observer import Observer
 from ..emit.sharing import SharingEmitter
-from ..facts.opcodes import Does, does
+from ..facts.opcodes import Does, Trait, does, has, sites_of
 from ..facts.types import bits_of
 
 __all__ = ["SanitizedEmitter"]
@@ -221,6 +221,10 @@ class SanitizedEmitter(SharingEmitter):
             numbers = [f"i32 {n}" for n in (*sites, int(writes))]
             self.call_void("sg_sanitize_product_touch", "ptr %w", *numbers, f"i32 {self.mask}")
         super().emit_instruction(item)
+        if "aligned" in item.modifiers and not has(item, Trait.MEETS) and sites_of(item):
+            site = self.text.first_site[self.found.copies.get(item, item)]
+            lanes = f"i32 {self._active}"
+            self.call_void("sg_sanitize_whole_warp", "ptr %w", f"i32 {site}", lanes)
         if self.found.undefined.first:
             self._follow_values(item)
 
