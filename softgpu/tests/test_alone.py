@@ -65,11 +65,6 @@ def test_nothing_in_it_imports_the_course(path):
     assert not imports_the_course(path)
 
 
-# by the course's tensor maps; processes that compile the same kernel wait in helpers.kernels
-COURSE_ALLOWED = "test_bulk.py", "test_clusters.py", "test_cache.py"
-
-
 def test_tests_import_the_course_only_where_they_measure_its_kernels():
     for path in (PACKAGE / "tests").rglob("*.py"):
-        allowed = "xray" in path.parts or path.name in COURSE_ALLOWED
-        assert allowed or not imports_the_course(path), path
+        assert "xray" in path.parts or not imports_the_course(path), path

@@ -11,6 +11,7 @@ import pytest
 
 from helpers import autoinit, kernels, sources, xray
 from softgpu.declarations import Declarations
+from softgpu.tests.jit.test_cache import said_by_three
 from tests import ROOT
 
 from softgpu.xray import parameters  # isort: skip
@@ -293,6 +294,28 @@ def test_each_kernel_of_the_course_is_read(path):
     text = path.read_text()
     if "__global__" in text:
         assert parameters.parameters(Declarations(text), path.stem) is not None
+
+
+COMPILE = """
+import time
+from helpers import kernels
+import pycuda.compiler
+real = pycuda.compiler.call_capture_output
+
+def slow(line, **named):
+    if "--cubin" in line:
+        print("compiled")
+        time.sleep(0.5)
+    return real(line, **named)
+
+pycuda.compiler.call_capture_output = slow
+kernels.compile("k", "__global__ void k() {}", "", [], [])
+"""
+
+
+def test_a_text_is_compiled_by_one_of_the_processes_that_want_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))
+    assert said_by_three(COMPILE) == "compiled\n"
 
 
 def test_who_shows_a_warning_takes_no_gpu_with_it():

@@ -211,9 +211,6 @@ extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out,
 """
 
 
-_OFFSETS = ((128, 256), (256, 128), (1024, 2048), (2048, 1024), (4096, 512), (16, 3072))
-
-
 def _layouts() -> Iterator[Layout]:
     for operand, across, swizzle in itertools.product("ab", (0, 1), (16, 32, 64, 128)):
         for leading, stride in (
