@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from softgpu.tests import PACKAGE, ROOT, sources
+from softgpu.tests import PACKAGE, ROOT, python, sources
 
 PROGRAM = """
 import sys
@@ -52,7 +52,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout.startswith("PyCUDA is imported already, and uses NVIDIA's driver: call ")
 
 

@@ -3,16 +3,14 @@ launched as PyCUDA does, and spoken to where a launch cannot be right."""
 
 import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from helpers import autoinit, kernels, sources, xray
 from softgpu.declarations import Declarations
+from softgpu.tests import python
 from softgpu.tests.jit.test_cache import said_by_three
-from tests import ROOT
 
 from softgpu.xray import parameters  # isort: skip
 from pycuda import driver, gpuarray  # isort: skip
@@ -322,7 +320,7 @@ def test_who_shows_a_warning_takes_no_gpu_with_it():
     """Such as pytest's first process, which imports the class of each."""
     assert kernels.CompilerWarning.__module__ == "helpers.warned"
     program = "import sys, helpers.warned; print('pycuda._driver' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout == "False\n", done.stderr
 
 
@@ -333,5 +331,5 @@ def test_who_judges_loads_nothing_that_draws():
         "exercises.check('00.double', exercises.solution('00.double'))\n"
         "print('matplotlib' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout.endswith("False\n"), done.stdout + done.stderr

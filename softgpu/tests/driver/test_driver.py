@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import pytest
 
 from softgpu import build
 from softgpu.contract import ffi
+from softgpu.tests import python
 from softgpu.tests.driver.harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
@@ -436,10 +435,7 @@ WHILE_A_CONDITION_IS_1 = """
     "call", ["driver.launch('endless', grid=(4,))", FROM_ANOTHER_THREAD, WHILE_A_CONDITION_IS_1]
 )
 def test_control_c(call):
-    result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED.format(call=call)],
-        capture_output=True, text=True, timeout=20,
-    )  # fmt: skip
+    result = python("-c", INTERRUPTED.format(call=call), timeout=20)
     assert result.stdout == "interrupted\n", result.stderr
 
 

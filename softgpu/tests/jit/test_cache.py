@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from softgpu import cache, sass
-from softgpu.tests import ROOT, autoinit
+from softgpu.tests import ROOT, autoinit, python
 
 MB = 1 << 20
 
@@ -252,10 +252,7 @@ def test_a_kernel_is_compiled_by_one_of_the_processes_that_want_it(folder):
 def test_a_cache_that_cannot_be_made_costs_no_import_and_no_launch(tmp_path):
     taken = tmp_path / "a file"
     taken.write_text("in the folder's place")
-    environment = {"HELPERS_DEVICE": "software", "SOFTGPU_CACHE": str(taken), "PYTHONPATH": ROOT}
-    run = subprocess.run(
-        [sys.executable, "-c", LAUNCH], env=os.environ | environment, capture_output=True, text=True
-    )
+    run = python("-c", LAUNCH, HELPERS_DEVICE="software", SOFTGPU_CACHE=str(taken))
     assert run.stdout == "{4}\n{5}\n", run.stderr
     (line,) = run.stderr.splitlines()
     assert str(taken) in line and "variable SOFTGPU_CACHE to a folder" in line
@@ -299,4 +296,4 @@ circle.append(circle)
 del circle
 gc.collect()
 """
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+    assert not python("-c", program).returncode
