@@ -11,6 +11,8 @@ from helpers.ops import windows as ours
 from .pytorch import of_pytorch
 from .steps_im2col import COL2IM, IM2COL, assert_folded, col2im, im2col, numbers
 
+from pycuda import gpuarray  # isort: skip
+
 # (H, W), kernel, stride, padding, dilation: what networks use, and what tells mistakes apart.
 
 pytestmark = pytest.mark.usefixtures("in_quick")
@@ -348,7 +350,6 @@ def test_bad_input_is_refused_before_any_launch(no_launches):
 @pytest.mark.slow
 @pytest.mark.skipif(autoinit.is_software, reason="takes the software GPU minutes")
 def test_more_than_2_to_the_31_elements():
-    from pycuda import gpuarray
     from pycuda.driver import memset_d32
 
     x = gpuarray.empty((4, 1 << 10, 256, 260), np.float16)

@@ -10,6 +10,9 @@ from softgpu.tests import autoinit
 from softgpu.tests.xray.nsight import matrices
 from softgpu.xray.fragments import holders
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 cuda = autoinit.cuda
 
@@ -26,8 +29,6 @@ FORMS = [  # shape, type as PTX has it, NumPy's of a and b, and of sums
 
 
 def kernel_of(text, name):
-    from pycuda.compiler import SourceModule
-
     return SourceModule(text, no_extern_c=True).get_function(name)
 
 
@@ -59,8 +60,6 @@ def multiply(shape, kind, dtype, of_sums):
 @pytest.mark.parametrize("shape, kind, dtype, of_sums", FORMS)
 def test_lanes_hold_what_is_drawn(shape, kind, dtype, of_sums):
     """A product of fragments that are filled, and read, as the picture says."""
-    from pycuda import gpuarray
-
     rng, tables = np.random.default_rng(seed=1), {p: holders(shape, kind, p) for p in "abc"}
     a, b = (rng.integers(-9, 9, tables[part][0].shape).astype(dtype) for part in "ab")
     held = {}
@@ -141,8 +140,6 @@ SUMS = [
 
 @pytest.mark.parametrize("terms", SUMS)
 def test_a_sum_is_drawn_as_the_tensor_core_adds(terms, axes_of):
-    from pycuda import gpuarray
-
     factors = np.zeros((2, 4), np.float16)
     pairs = [term for term in terms if isinstance(term, tuple)]
     factors[:, : len(pairs)] = np.array(pairs, np.float16).T

@@ -19,6 +19,10 @@ from softgpu.xray import launch
 
 from .planted import FILES, module, planted
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+import pycuda.driver as cuda  # isort: skip
+
 ALL = [case for file in FILES for case in planted(file)]
 CASES = [case for case in ALL if not case.missed]
 MISSED = [case for case in ALL if case.missed]
@@ -109,8 +113,6 @@ COPY = (
 
 
 def fresh(count):
-    from pycuda import gpuarray
-
     return gpuarray.empty(count, np.float32)
 
 
@@ -126,8 +128,6 @@ def every_launch():
 
 
 def reads_of_unwritten(x, **options):
-    from pycuda import gpuarray
-
     y = gpuarray.zeros(64, np.float32)
     report = sanitize((COPY, "copy"), x, y, grid=1, block=64, **options)
     assert {f.kind for f in report} <= {"uninitialised read"}
@@ -136,9 +136,6 @@ def reads_of_unwritten(x, **options):
 
 @software
 def test_what_the_host_wrote_is_known():
-    import pycuda.driver as cuda
-    from pycuda import gpuarray
-
     fresh = gpuarray.empty(64, np.float32)
     assert reads_of_unwritten(fresh) == 64
     assert reads_of_unwritten(fresh) == 64  # the launch before has left no trace
@@ -157,8 +154,6 @@ def test_what_the_host_wrote_is_known():
 
 @software
 def test_a_launch_that_nobody_watched_may_have_written_what_it_can_reach():
-    from pycuda import gpuarray
-
     fresh, other = gpuarray.empty(64, np.float32), gpuarray.empty(64, np.float32)
     copy = launch.target_of((COPY, "copy")).function
     copy(other, other, grid=(1, 1), block=(1, 1, 1))
@@ -171,23 +166,17 @@ def test_a_launch_that_nobody_watched_may_have_written_what_it_can_reach():
 
 @software
 def test_a_watched_launch_writes_for_the_next():
-    from pycuda import gpuarray
-
     from_host, between, out = (gpuarray.empty(64, np.float32) for _ in range(3))
     copy = launch.target_of((COPY, "copy")).function
     with every_launch():
         from_host.set(np.ones(64, np.float32))
         copy(from_host, between, grid=(1, 1), block=(32, 1, 1))
         copy(between, out, grid=(1, 1), block=(32, 1, 1))
-        import pycuda.driver as cuda
-
         with pytest.raises(cuda.LaunchError, match="argument 1 \\(x\\), byte 128, which nothing"):
             copy(between, out, grid=(1, 1), block=(64, 1, 1))
 
 
 def test_arrays_can_be_declared_unwritten():
-    from pycuda import gpuarray
-
     x = gpuarray.zeros(64, np.float32)
     assert reads_of_unwritten(x) == 0
     assert reads_of_unwritten(x, uninitialised=x) == 64
@@ -209,8 +198,6 @@ extern "C" __global__ void turn(const float *x, float *y)
 
 
 def race():
-    from pycuda import gpuarray
-
     x, y = gpuarray.arange(64, dtype=np.float32), gpuarray.zeros(64, np.float32)
     return sanitize((RACE, "turn"), x, y, grid=1, block=64), y
 
@@ -234,8 +221,6 @@ def test_lines_follow_the_source():
 
 
 def test_the_text_is_the_same_every_time():
-    from pycuda import gpuarray
-
     first, moved = str(race()[0]), gpuarray.zeros(12345, np.float32)
     assert str(race()[0]) == first
     assert moved.size and "0x" not in first
@@ -298,8 +283,6 @@ def test_a_report_shows_in_a_notebook():
 
 
 def arrays():
-    from pycuda import gpuarray
-
     return gpuarray.zeros(64, np.float32), gpuarray.zeros(64, np.float32)
 
 
@@ -603,8 +586,6 @@ def test_code_that_nothing_needs_runs_without_optimisation():
 
 
 def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
-    from pycuda import gpuarray
-
     source = """extern "C" __global__ void mixed(int *o)
     {
         if (blockIdx.x == 0) o[0] = 1;
@@ -619,15 +600,11 @@ def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
 
 
 def function_of_pycuda(source, name):
-    from pycuda.compiler import SourceModule
-
     return SourceModule(source, no_extern_c=True).get_function(name)
 
 
 @software
 def test_threads_keep_their_findings_apart():
-    import pycuda.driver as cuda
-
     context, barrier = cuda.Context.get_current(), threading.Barrier(4)
     x, y = arrays()
 
@@ -745,8 +722,6 @@ def test_a_launch_too_long_to_follow_is_told_and_forgotten():
 
 @software
 def test_beside_another_driver(beside_another_driver):
-    from pycuda import gpuarray
-
     x, y = gpuarray.zeros(64, np.float32), gpuarray.empty(63, np.float32)
     y.fill(7)
     (finding,) = sanitize((COPY, "copy"), x, y, grid=1, block=64)
@@ -779,8 +754,6 @@ def test_the_environment_switch(tmp_path):
 
 @software
 def test_waiting_for_products_and_copies_that_nobody_has_begun_is_clean():
-    from pycuda import gpuarray
-
     words = (
         "wgmma.wait_group.sync.aligned 0;", "wgmma.commit_group.sync.aligned;",
         "wgmma.wait_group.sync.aligned 1;", "cp.async.commit_group;", "cp.async.wait_group 0;",
@@ -793,8 +766,6 @@ def test_waiting_for_products_and_copies_that_nobody_has_begun_is_clean():
 
 @software
 def test_a_bulk_copy_from_far_outside_of_shared_memory_is_a_finding():
-    from pycuda import gpuarray
-
     text = """__global__ void far(int *x)
     {
         __shared__ alignas(128) int s[64];
@@ -830,8 +801,6 @@ WAYS_TO_POST = (
 )
 def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
     """One thread of each block or all; in code without optimisation the atomic is in a function."""
-    from pycuda import gpuarray
-
     source = f"""#include <cuda/atomic>
     extern "C" __global__ void meet(unsigned *flags, int *out)
     {{
@@ -869,8 +838,6 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
 def test_a_packet_brings_its_flag(waits, then, debug, kinds):
     """In code without optimisation one whose address is taken lies in memory while a loop waits,
     and a vote is a function that the loop calls."""
-    from pycuda import gpuarray
-
     source = f"""extern "C" __global__ void packets(unsigned long long *inbox, float *out)
     {{
         volatile unsigned long long *packets = inbox;

@@ -13,6 +13,8 @@ from . import ways
 from .nsight.cases import CASES, OWN
 from .planted import FILES, module, planted
 
+from pycuda.compiler import SourceModule  # isort: skip
+
 if not autoinit.is_software:
     pytest.skip("about the software GPU's own builds", allow_module_level=True)
 
@@ -64,7 +66,6 @@ extern "C" __global__ void told(unsigned *out) { %s[threadIdx.x] = %s; }
 )
 @pytest.mark.parametrize("value, differs", [("clock()", True), ("threadIdx.x", False)])
 def test_a_difference_is_told(value, differs, where, what):
-    from pycuda.compiler import SourceModule
     from pycuda.gpuarray import to_gpu
 
     kernel = SourceModule(KERNEL % (where, value), no_extern_c=True).get_function("told")
