@@ -10,11 +10,15 @@ import shutil
 import signal
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-os.environ.setdefault("SOFTGPU_CRASHES", "1")
+CRASHES = Path(__file__).with_name(".cache") / "crashes.log"
+if "SOFTGPU_CRASHES" not in os.environ:
+    CRASHES.unlink(missing_ok=True)
+    os.environ["SOFTGPU_CRASHES"] = str(CRASHES)
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -43,6 +47,13 @@ def pytest_runtest_logfinish(nodeid, location):
     """LLVM leaves a heap in pieces: now and then what it has freed goes back to the system."""
     if next(_finished) % 200 == 0:
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Where the driver crashed: what it says of that on stderr is lost with its process."""
+    if CRASHES.exists():
+        terminalreporter.section("crashes")
+        terminalreporter.write(CRASHES.read_text())
 
 
 def pytest_collectstart(collector):

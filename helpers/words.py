@@ -7,7 +7,7 @@ from enum import StrEnum, unique
 
 from softgpu.phrases import Phrase, Said
 
-__all__ = ["Answer", "Counter", "Kind", "Next", "Refusal", "Shown", "counter"]
+__all__ = ["Answer", "Counter", "Kind", "Next", "Part", "Refusal", "Shown", "counter"]
 
 
 @unique
@@ -275,6 +275,8 @@ class Next(Phrase):
         "this row?"
     )
     OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
+    TOO_FAR = "Every wrong element is {off} too far from 0: what is added to both signs alike?"
+    TOO_NEAR = "Every wrong element is {off} too near to 0: what is cut off from both signs alike?"
     OFF_IN_ROW = (
         "Within each row, all elements are off by the same number, {off} in row {row}. So the "
         "number that is subtracted from the whole row is wrong: does it come from all of this row?"
@@ -292,6 +294,11 @@ class Next(Phrase):
     TURNED = "The order is reversed."
     ROWS_AND_COLUMNS = "Rows and columns are exchanged."
     WRAPPED = "Every wrong element is off by a multiple of {size}: which variable has {bits} bits?"
+    HELD = (
+        "Only elements made from numbers that {kind} cannot hold are wrong: which variable, "
+        "conversion or function has that type?"
+    )
+    UNUSED = "The compiled kernel never reads {names}: where does the result depend on it?"
     AMONG = (
         "Every wrong element has an element of input {number} too {way}, such as {value} in "
         "element {place}: which line adds that?"
@@ -310,7 +317,7 @@ class Next(Phrase):
         "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
         "does your line compare these two?"
     )
-    TERMS = "Each sum has {depth} terms; {part}: which turn of the loop is that?"
+    TERMS = "Each sum has {depth} terms. {how}: {which}. Which turn of the loop is that?"
     OPERAND = (
         "It is a product of other matrices: in the {which} one, element {right} is used as element "
         "{wrong}."
@@ -405,6 +412,65 @@ class Next(Phrase):
         "barrier. Two blocks fit with {most} registers: __launch_bounds__({threads}, 2) requests "
         "that from the compiler."
     )
+
+
+class Part(Phrase):
+    """What fills the blanks of advice: which way, which terms of a sum, which elements."""
+
+    MUCH = "much"
+    LITTLE = "little"
+    MANY = "many"
+    FEW = "few"
+    ABOVE = "above"
+    BELOW = "below"
+    FIRST = "first"
+    SECOND = "second"
+    INPUT = "input {number}"
+    ARGUMENT = "argument {number}"
+    EXPECTED = "the expected value"
+    BITS = "{bits} bits"
+    FLOAT = "a float"
+    NANS = "there are NaNs in input {number}"
+    EQUALS = "there are elements of input {number} equal to argument {at}"
+    # the terms of a sum
+    NO_SIGNS = "the signs are lost"
+    FIRST_FOR_ALL = "the first is taken for all"
+    NO_LAST = "the last is left out"
+    NO_FIRST = "the first is left out"
+    WITHOUT_ONE = "number {number} of every {size} is left out"
+    ONE = "only number {number} of every {size} is included"
+    REPEATED = "the first stands for the first {size}, the next for the next {size}"
+    ONE_FOR_ALL = "only number {number} of every {size} is included, {size} times"
+    SOME = "only the first {few} of every {size} are included"
+    SOME_TWICE = "only the first {few} of every {size} are included, twice"
+    NO_END = "everything from number {number:,} on is left out"
+    NO_BEGINNING = "everything before number {number:,} is left out"
+    END_TWICE = "everything from number {number:,} on is added twice"
+    BEGINNING_TWICE = "everything before number {number:,} is added twice"
+    TERM = "number {first}"
+    TERMS = "numbers {first} to {last}"
+    SCATTERED = "{count} of them, the first being number {first}"
+    LEFT_OUT = "Left out"
+    COUNTED = "Counted {times} times"
+    WEIGHTED = "Counted with the wrong weights"
+    # places
+    ELEMENT = "element"
+    ELEMENTS = "elements"
+    ROW = "row"
+    ROWS = "rows"
+    COLUMN = "column"
+    COLUMNS = "columns"
+    UNIT = "unit"
+    UNITS = "units"
+    INDEX = "index {axis} ="
+    AT = "{axis} {first:,}"
+    LAST_AT = "{axis} {first:,} (the last)"
+    STRETCH = "{axis} {first:,} to {last:,}"
+    TO_END = "{axis} {first:,} to the end"
+    REMAINDER = "{axis} whose number % {size} is {rest}"
+    # fragments of tensor cores
+    SHOULD_BE = "What should be {which}."
+    USED_AS = "{name}[{right}] is used as {name}[{wrong}]"
 
 
 class Answer(Phrase):

@@ -39,6 +39,21 @@ class Said(str):
     def has(self, phrase: Phrase) -> bool:
         return phrase in self.codes
 
+    @property
+    def code(self) -> str:
+        """Its phrases' names, in lower case, and what else fills their blanks: no sentence."""
+        return " ".join(_words_of_code(self))
+
+
+def _words_of_code(value: Any) -> Iterator[str]:
+    if not isinstance(value, Said):
+        yield str(value)
+        return
+    if value.phrase:
+        yield value.phrase.name.lower()
+    for inner in (*value.blanks.values(), *value.parts):
+        yield from _words_of_code(inner)
+
 
 class Phrase(Enum):
     """Base of the enums of words."""

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.extra_checks import Pace, PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -18,7 +18,7 @@ def launch(rng, size):
     x = numbers(rng, blocks, tiles, 128)
     sums = x[:, :, ::-1].sum(1, dtype=float)
     out = Out(sums, checks.gamma(tiles, np.float32) * np.abs(x[:, :, ::-1]).sum(1, dtype=float))
-    what = f"{blocks} x {tiles} tiles"
+    what = f"{blocks} x {several(tiles, 'tile')}"
     return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
 
 

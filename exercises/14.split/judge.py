@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -19,7 +19,7 @@ def launch(rng, size):
     # left out: rest times rest, below 2^-20, and of each rest what is past its own 10 bits, below
     # 2^-21; cut off in each of 3 k / 8 sums: below 11 parts of 2^-24.
     out = Out(sums, (2.0**-20 + 2 * 2.0**-21 + 3 * k / 8 * 11 * 2.0**-24) * sizes)
-    return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{n} products, k = {k}")
+    return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{several(n, 'product')}, k = {k}")
 
 
 def far(rng):

@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -16,7 +16,7 @@ def drawn(rng):
 
 def launch(rng, n):
     a, b = (numbers(rng, n, 64, 64).astype(np.float16) for _ in "ab")
-    return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{n} pairs of tiles")
+    return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{several(n, 'pair')} of tiles")
 
 
 def explain(launch, out, got):

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers import tensormap
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, In, Launch, Out
+from helpers.exercises.launches import Boxes, In, Launch, Out, several
 from helpers.exercises.values import eighths
 
 
@@ -19,7 +19,7 @@ def launch(rng, rows):
     weights = eighths(rng, 32)
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=128))])
     arguments = [boxes, In(weights), Out(x[0] @ weights), np.int32(rows)]
-    return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")
+    return Launch(arguments, -(-rows // 32), 32, what=several(rows, "row"))
 
 
 def explain(launch, out, got):

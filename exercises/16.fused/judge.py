@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import numbers, with_nan_query
 
@@ -27,7 +27,7 @@ def launch(rng, size, causal=False):
     out = attention(q, k, v, scale, seen)
     with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int64, (queries, keys, length)), scale]
-    what = f"{units} x {queries} queries, {keys} keys of {length}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key', length)}"
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
 
 

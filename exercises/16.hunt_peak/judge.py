@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing
 
@@ -24,7 +24,7 @@ def launch(rng, size):
         *map(np.int32, (queries, keys)),
         scale,
     ]
-    what = f"{units} x {queries} queries, {keys} keys"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 

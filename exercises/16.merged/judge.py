@@ -5,7 +5,7 @@ import numpy as np
 from helpers.checks import gamma, roundoff
 from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.launches import Far, In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -36,7 +36,12 @@ def launch(rng, size):
         (weights * seen).sum(0) / total, off * (weights * np.abs(seen)).sum(0) / total + 2.0**-126
     )
     arguments = [In(parts), In(logs), out, *map(np.int32, size)]
-    return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
+    return Launch(
+        arguments,
+        rows,
+        length,
+        what=f"{several(splits, 'part')} of {several(rows, 'row', length)}",
+    )
 
 
 def explain(launch, out, got):
@@ -104,7 +109,7 @@ def far(rng):
         ),
         *map(np.int32, (2, rows, 5)),
     ]
-    what = f"2 parts of {rows:,} rows of 5"
+    what = f"2 parts of {several(rows, 'row')} of 5"
     return Launch(arguments, rows, 5, what=what, blocks=[range(row, row + 1) for row in at])
 
 

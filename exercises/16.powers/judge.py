@@ -5,7 +5,7 @@ import numpy as np
 from helpers.checks import roundoff
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -26,7 +26,7 @@ def launch(rng, size):
     error = np.where(p > 0, p * np.expm1(8 * roundoff("float32") * np.where(p > 0, sizes, 0)), 0)
     out = Out(p, error + 2.0**-126)
     arguments = [In(s), In(peak), out, scale, np.int32(keys)]
-    return Launch(arguments, rows, 32, what=f"{rows} rows of {keys}")
+    return Launch(arguments, rows, 32, what=several(rows, "row", keys))
 
 
 LOG2_E = np.log2(np.e)

@@ -6,7 +6,7 @@ from helpers.checks import gamma, roundoff, tensor_roundings
 from helpers.exercises.distant import far_rows
 from helpers.exercises.fragments import misplaced
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -22,7 +22,7 @@ def launch(rng, n):
     size = np.abs(q).astype(float) @ np.abs(k).swapaxes(1, 2)
     off = 2 * gamma(tensor_roundings(16), np.float32) + roundoff("float16")
     out = Out(exact @ v, ((np.abs(exact) * off + size * gamma(40, np.float32)) @ np.abs(v)) + 1e-6)
-    return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
+    return Launch([In(q), In(k), In(v), out], n, 32, what=several(n, "unit"))
 
 
 def explain(launch, out, got):

@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -26,7 +26,7 @@ def launch(rng, size, causal=False):
     hidden = causal & (np.arange(keys) > np.arange(queries)[:, None])
     out = Out(np.where(hidden, -np.inf, scale * dots.expected), scale * dots.tolerance)
     arguments = [In(q), In(k), out, *map(np.int64, (queries, keys, length)), scale]
-    what = f"{units} x {queries} queries, {keys} keys of {length}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key', length)}"
     return Launch(arguments, (-(-keys // 16), -(-queries // 16), units), (16, 16), what=what)
 
 

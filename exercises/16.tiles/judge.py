@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing, with_nan_query
 
@@ -23,7 +23,7 @@ def launch(rng, size):
     out = attention(q, k, v, scale, np.tri(queries, keys, dtype=bool) if causal else None)
     with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int32, (queries, keys)), scale, np.int32(causal)]
-    what = f"{units} x {queries} queries, {keys} keys{', causal' * causal}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}{', causal' * causal}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 

@@ -6,7 +6,7 @@ from helpers.checks import gamma
 from helpers.exercises.distant import pieces
 from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out
+from helpers.exercises.launches import Far, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -23,7 +23,12 @@ def launch(rng, size):
     steps = np.full((ranks, blocks), 2 * ranks - 2)
     flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [Out(*sums, initial=x), flags, np.int32(n)]
-    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}, {blocks} blocks")
+    return Launch(
+        arguments,
+        (blocks, ranks),
+        256,
+        what=f"{several(ranks, 'rank', n)}, {several(blocks, 'block')}",
+    )
 
 
 def far(rng):
@@ -44,7 +49,10 @@ def far(rng):
         Far(ranks * blocks, np.uint32, {}, steps),
         np.int32(n),
     ]
-    what, ran = f"{ranks} ranks of {n:,}, {blocks:,} blocks", [range(b, b + 1) for b in of_flags]
+    what, ran = (
+        f"{several(ranks, 'rank', n)}, {several(blocks, 'block')}",
+        [range(b, b + 1) for b in of_flags],
+    )
     return Launch(arguments, (blocks, ranks), 256, what=what, blocks=ran)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.extra_checks import Waits
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 STRONG = r"(volatile|relaxed|release|acquire|mmio)"
@@ -33,7 +33,7 @@ def launch(rng, size):
     before[:, ::7] = left[:, ::7]  # the same value as before
     inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, turn - 1))
     arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
-    return Launch(arguments, (blocks_for(n), ranks), 256, what=f"{ranks} ranks of {n}")
+    return Launch(arguments, (blocks_for(n), ranks), 256, what=several(ranks, "rank", n))
 
 
 def explain(launch, out, got):

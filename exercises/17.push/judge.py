@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.extra_checks import Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 
@@ -18,7 +18,7 @@ def launch(rng, size):
     inbox = np.roll(x, 1, axis=0)
     flags = Out(np.ones((ranks, blocks)), dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [In(x), Out(inbox), flags, Out(2 * inbox), np.int32(n)]
-    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
+    return Launch(arguments, (blocks, ranks), 256, what=several(ranks, "rank", n))
 
 
 def may_read(launch):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .launches import Far, In, Launch, Out, blocks_for
+from .launches import Far, In, Launch, Out, blocks_for, several
 from .values import numbers
 
 __all__ = [
@@ -129,7 +129,9 @@ def far_rows(
         grid=grid,
         block=small.block,
         shared=small.shared,
-        what=f"{batch:,} rows" if each == 1 else f"{batch:,} x {small.what.partition(' x ')[2]}",
+        what=several(batch, "row")
+        if each == 1
+        else f"{batch:,} x {small.what.partition(' x ')[2]}",
         blocks=[
             range((at + 1) * each - (last or each), (at + 1) * each)
             for at in (row // per_block for row in rows)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from .. import checks, tensormap
 from .distant import FAR, PAST, far_launch, far_numbers, far_totals, pieces
-from .launches import Boxes, Far, In, Launch, Out, blocks_for
+from .launches import Boxes, Far, In, Launch, Out, blocks_for, several
 from .values import eighths, numbers
 
 __all__ = [
@@ -203,5 +203,5 @@ def sums_of_boxes(rng: np.random.Generator, size: tuple[int, int], threads: int)
     x = eighths(rng, 1, 32 * blocks * tiles, 32)
     sums = x.reshape(blocks, -1, 32).sum(1)
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=0))])
-    what = f"{blocks} blocks of {tiles} tiles"
+    what = f"{several(blocks, 'block')} of {several(tiles, 'tile')}"
     return Launch([boxes, Out(sums), np.int32(tiles)], blocks, threads, what=what)

@@ -85,25 +85,13 @@ class Reason:
 
     @property
     def code(self):
-        """What it is refused for, without its sentences: the kind, the phrases' codes, and what
-        fills their blanks."""
-        return f"{self.kind}: {' '.join(_codes(self.text))}"
+        """What it is refused for, without its sentences: the kind and the text's code."""
+        return f"{self.kind}: {self.text.code}"
 
     @property
     def beside_first(self):
         """What a verdict says that goes on with `first`."""
         return Shown.REASON(kind=self.kind, text=self.short or self.text)
-
-
-def _codes(value):
-    """The names of phrases, in lower case, and what else fills their blanks."""
-    if not isinstance(value, Said):
-        yield str(value)
-        return
-    if value.phrase:
-        yield value.phrase.name.lower()
-    for inner in (*value.blanks.values(), *value.parts):
-        yield from _codes(inner)
 
 
 class Refused(Exception):

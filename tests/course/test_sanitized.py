@@ -108,7 +108,7 @@ def test_guarded_arrays_end_where_they_do():
     before = sanitize(
         (COPY.replace("y[", "y[-1 + (int)"), "copy"), x.array, y.array, grid=1, block=64
     )
-    assert before[0].place == "argument 2 (y), byte -4 (4 bytes before the beginning)"
+    assert before[0].place.code == "before byte_of named_argument 2 y -4 bytes 4"
     assert sanitize((COPY, "copy"), x.array, y.array, grid=1, block=64).clean
 
 
