@@ -312,7 +312,8 @@ kernels.compile("k", "__global__ void k() {}", "", [], [])
 
 
 def test_a_text_is_compiled_by_one_of_the_processes_that_want_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path))
+    monkeypatch.delenv("PYCUDA_CACHE_DIR", raising=False)
     assert said_by_three(COMPILE) == "compiled\n"
 
 

@@ -84,8 +84,10 @@ static NodeParams params_of(int type, size_t place, const void *from, size_t byt
 #define NEED_NO_MORE
 #define CONTEXT_TOO , CUcontext context
 #define NEED_CONTEXT_TOO                                                                           \
-    if (!handle_object(CONTEXT, context)) return fail(CUDA_ERROR_INVALID_CONTEXT, "no such "       \
-                                                                                  "context")
+    do {                                                                                           \
+        if (!handle_object(CONTEXT, context))                                                      \
+            return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");                            \
+    } while (0)
 
 /* The calls for nodes of a type, the first bytes of whose member are parameters. */
 #define CALLS(Name, version, wanted, Type, member, bytes, more)                                    \
