@@ -158,7 +158,7 @@ def _linked(source, kernel):
 
 
 class Kernel(Function):
-    """PyCUDA's function; a launch that cannot be right is refused in one sentence.
+    """PyCUDA's function; a launch that cannot be right raises one sentence that says why.
 
     name, source: the kernel's name, as compiled, and CUDA text; arguments: what its module, a
     SourceModule, took; parameters: what the kernel declares, None if that cannot be read off;

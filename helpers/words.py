@@ -186,7 +186,7 @@ class Next(Phrase):
     NO_SLEEP = "Use barriers to make threads wait for each other: sleep does not order them."
     KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
     KEEP_CHOICE = "Keep the line: the judge puts another number there."
-    CHOSEN_OTHERWISE = "The judge has put {what} there."
+    CHOSEN_OTHERWISE = "The judge has set {what}: what in your kernel must follow it?"
     USE_OPERATOR = "Use the operator in every step: the judge has replaced Sum with another one."
     # a launch
     KEEP_PARAMETERS = "Keep the stub's parameters: the judge passes arguments for these."
@@ -228,7 +228,10 @@ class Next(Phrase):
         "type that can hold its numbers? If two numbers nearly cancel, few digits remain."
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."
-    NAN_LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
+    NAN_LOST = (
+        "A NaN must come out, of one that goes in or of 0 · ∞: where do fmaxf, a comparison or an "
+        "`if` drop it?"
+    )
     NO_ELEMENTS = "There are no elements here: what must the result be then?"
     NOT_WRITTEN = "No block has written these elements."
     UNTOUCHED = "These elements still hold the judge's fill value, a NaN: no thread wrote them."
@@ -332,6 +335,7 @@ class Next(Phrase):
     )
     ONE = "Only {where} is wrong, and all of it: what is different there?"
     SEVERAL = "Only {where} are wrong, and all of them: what is different there?"
+    ZEROS_AT = "In {where}, all is 0: which line should store or add there?"
     LACKS = (
         "Every wrong element lacks {times}input {number}[{place}], for example element {first}: "
         "which line reads that input?"

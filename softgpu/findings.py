@@ -18,7 +18,7 @@ FOLDED = " \n"  # JupyterLab shows no more of HTML that begins with it while the
 class Finding:
     """One thing that a kernel does wrong at a line, or between two lines.
 
-    Threads and blocks are those of the first time; for races and the like, other_... is the other
+    Threads and blocks are the first occurrence's; for races and the like, other_... is the other
     side, and other_line may be the same line."""
 
     kind: FindingKind
@@ -96,7 +96,7 @@ class Findings(list):
         return not self
 
     def of(self, kind: FindingKind | str) -> Findings:
-        """Those of one kind."""
+        """The findings of one kind."""
         return Findings(self.kernel, [f for f in self if f.kind == kind])
 
     @property

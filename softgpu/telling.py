@@ -360,6 +360,8 @@ class _Teller:
         if f.note in ("absent", "not_named"):
             return self._members(f, Happened.SYNCWARP_ITSELF())
         who = {"thread": _thread(f), "other": _at(f.other_thread)}
+        if f.note == "whole_warp":
+            return Happened.WARP_DISAGREES(**who), Advice.WHOLE_WARP()
         if f.note == "exited":
             return Happened.EXITED(**who, lanes=f.lanes), Advice.NO_RETURN()
         if f.note == "two_lines":

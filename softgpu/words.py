@@ -162,6 +162,7 @@ class Happened(Phrase):
     SKIPPED = (
         "{thread} waits here, but {lanes} threads of its warp, the first of them ({other}), pass by"
     )
+    WARP_DISAGREES = "{thread} executes this without thread ({other}) of its warp"
     READS_NO_THREAD = "{thread} reads the value of a lane that has no thread"
     READS_RETURNED = "{thread} reads the value of thread ({other}), which has returned"
     READS_ABSENT = "{thread} reads the value of thread ({other}), which does not take part"
@@ -302,6 +303,10 @@ class Advice(Phrase):
         "Take the barrier out of the condition, so that all threads meet at the same one."
     )
     NO_CONDITION = "Take the barrier out of the condition or loop that threads may disagree on."
+    WHOLE_WARP = (
+        "The 32 lanes of a warp execute an instruction `.aligned` together: take it out of the "
+        "condition that they disagree on, and let none return before it."
+    )
     ALL_LANES = (
         "Let all lanes that are read take part: move the shuffle out of the condition, or read "
         "only lanes that are there."

@@ -35,16 +35,19 @@ JUDGE = Judge(
         PtxHas(
             {
                 r"cp\.async\.c[ag]": "Copy the tiles asynchronously.",
-                r"cp\.async\.(wait_group\s+[1-9]|mbarrier)": "Who waits for all groups has no tile"
-                " under way: let the last ones be, wait_for_groups<STAGES - 2>().",
+                r"cp\.async\.(wait_group\s+[1-9]|mbarrier)": "If you wait for all groups, no"
+                " tile is in flight: leave the last"
+                " ones out, wait_for_groups<STAGES"
+                " - 2>().",
             }
         ),
         Pace(1.2),
     ],
     advice={
-        "race": "wait_for_groups<n>() counts groups, not tiles: is one closed in each turn, though"
-        " there is no tile left to fetch? Close an empty one, too, before the loop and in it. Then"
-        " let all meet before anyone reads, or fetches."
+        "race": "wait_for_groups<n>() counts groups, not tiles: with n = STAGES - 2, the oldest has"
+        " come. Does every thread close one in each turn, even if there is no tile left to fetch?"
+        " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
+        " of them reads or fetches."
     },
     survivors={
         "STAGES = 4": "room for one tile more, of which three are under way",

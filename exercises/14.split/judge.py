@@ -35,7 +35,15 @@ JUDGE = Judge(
     counted=(8, 32),
     budget={"hmma": 96},
     limits={"instructions": 4},
-    idea={"hmma": (96, "One product of cut numbers has three digits. What did the cut leave out?")},
+    idea={
+        "hmma": (
+            96,
+            "One product of truncated numbers has three digits. What did truncation leave out?",
+        )
+    },
+    advice={
+        "hmma": "Three products are enough: which of pq, ps, rq and rs is too small to matter?"
+    },
     without={
         r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call"
         " multiply."

@@ -20,7 +20,7 @@ def launch(rng, n):
     return Launch([In(x.reshape(-1)), out], n, 128, what=several(n, "tile"))
 
 
-LEAVE = "Leave the kernel as it is: only place(line, chunk) is asked for."
+LEAVE = "Leave the kernel as it is: write only place(line, chunk)."
 
 
 JUDGE = Judge(
@@ -37,6 +37,9 @@ JUDGE = Judge(
         "shared": 8192,
     },
     idea={"lds.wavefronts": (256, LEAVE), "sts.wavefronts": (256, LEAVE)},
+    advice={
+        "shared": "A line has 128 bytes, without padding: change the order of its chunks instead."
+    },
     checks=[
         TextHas({r"place\(i / CHUNKS, i % CHUNKS\)": LEAVE, r"load_matrices<false>\(p": LEAVE})
     ],

@@ -43,8 +43,8 @@ JUDGE = Judge(
     explain=explain,
     advice={
         "box_element": "Coordinates count elements, not tiles: the column, then the row.",
-        "race": "Is it known how many bytes are to come (`expect_bytes`), and does every thread"
-        " wait for phase 0 (`wait_for`)?",
+        "race": "Does the barrier know how many bytes to expect (`expect_bytes`), and does"
+        " every thread wait for phase 0 (`wait_for`)?",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
     },
     survivors={

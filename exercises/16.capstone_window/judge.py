@@ -66,9 +66,9 @@ JUDGE = Judge(
     even=False,
     explain=explain,
     advice={
-        "ld.sectors": "A block needs no key before the first that its first query sees. From there"
-        " on each fetches the window of its queries: with more queries to a block (`ROWS`), fewer"
-        " blocks fetch the same keys."
+        "ld.sectors": "A block needs no key before the first one that its first query sees. From"
+        " there on, each block fetches its queries' window: with more queries per"
+        " block (`ROWS`), fewer blocks fetch the same keys."
     },
     survivors={
         "first <= min(": "a tile of which nothing is seen adds nothing",

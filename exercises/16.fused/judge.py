@@ -38,7 +38,8 @@ def explain(launch, out, got):
     if np.isnan(got[np.isfinite(np.ravel(out.expected))]).any():
         return (
             "∞ / ∞ or 0 / 0: scores far from 0 have powers that are ∞ or 0. Subtract the largest"
-            " score from each, and begin looking for it at -INFINITY, as all may be far below 0."
+            " score from each. Start the search for it at -INFINITY, since all scores may be far"
+            " below 0."
         )
     if not 1 < keys <= 64 or length > 64:
         return None
@@ -50,12 +51,12 @@ def explain(launch, out, got):
         for made, words in (
             (
                 np.broadcast_to(v.mean(1, keepdims=True), got.shape),
-                "Each thread subtracts a maximum of its own: peak must be that of all keys, by"
-                " block_reduce with Max.",
+                "Each thread subtracts its own maximum: peak must be the maximum over all keys,"
+                " by block_reduce with Max.",
             ),
             (
                 powers @ v / own,
-                "Each thread divides by a sum of its own: sum must be that of all keys, by"
+                "Each thread divides by its own sum: sum must be the sum over all keys, by"
                 " block_reduce with Sum.",
             ),
         ):

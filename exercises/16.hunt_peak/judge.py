@@ -32,8 +32,8 @@ def explain(launch, out, got):
     if np.isnan(got).any():
         return None
     return (
-        "Follow two keys by hand whose scores are 1 and 3: with the second, what is there of the"
-        " first must shrink by expf(1 - 3). And two whose scores are 3 and 1: then nothing shrinks."
+        "Follow two keys with scores 1 and 3 by hand: at the second, everything from the first"
+        " must shrink by expf(1 - 3). Then two keys with scores 3 and 1: nothing shrinks."
     )
 
 

@@ -42,7 +42,8 @@ def explain(launch, out, got):
             (q @ k.swapaxes(1, 2), "Multiply each sum by scale."),
             (
                 scale * q @ k.reshape(units, length, keys),
-                "Key `key` is a row of k, as a query is one of q: its numbers lie side by side.",
+                "Key `key` is a row of k, as a query is a row of q: its numbers are next to"
+                " each other.",
             ),
             (
                 scale * q @ flat[taken].reshape(k.shape).swapaxes(1, 2),
@@ -68,13 +69,14 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)),
+    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32), (2, 2, 4, 0)),
     drawn=drawn,
     large=((20, 3, 5, 2),),
     far=far,
     ours="attention/scores.cu",
     counted=(2, 64, 64, 32),
     budget={"st.sectors": 1024},
+    limits={"barriers": None},  # of tiles
     explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
 )

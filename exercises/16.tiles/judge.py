@@ -42,19 +42,20 @@ def explain(launch, out, got):
             made = power[..., : int(keys)] @ v / power.sum(2, keepdims=True)
             if more and wrong.any() and (np.abs(made - got) <= 2 * within)[wrong].all():
                 return (
-                    "Keys past the last one take part, with the score 0: where first + key is not"
-                    " below seen, the score is -INFINITY."
+                    "Keys past the last one take part, with score 0: if first + key is not below"
+                    " seen, the score must be -INFINITY."
                 )
     if wrong_rows.any() and seen[wrong_rows].min() > TILE >= seen.min():
         return (
-            "Queries that see one tile only are right. When the next tile brings a larger score,"
-            " both sum and o must shrink, by expf(peak - most): take it from the old peak, and from"
-            " scores that are scaled, before peak becomes most."
+            "Queries that see only one tile are right. When the next tile brings a larger score,"
+            " both sum and o must shrink by expf(peak - most). Compute that from the old peak and"
+            " from scaled scores, before peak becomes most."
         )
     if np.isnan(got[np.isfinite(out.expected)]).any():
         return (
-            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score of"
-            " all tiles so far. Of this tile alone a query may see none, which makes it -INFINITY."
+            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score"
+            " of all tiles so far. A query may see nothing of this tile, so this tile's own"
+            " maximum may be -INFINITY."
         )
     return None
 

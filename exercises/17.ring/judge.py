@@ -34,13 +34,14 @@ def explain(launch, out, got):
         wrong = ~np.isclose(got, out.expected, equal_nan=True)
         if step >= ranks - 1 and np.isclose(got, before + left, equal_nan=True)[wrong].all():
             return (
-                "From step ranks - 1 on the chunks that come are whole sums: copy them, in place of"
-                " adding."
+                "From step ranks - 1 on, the chunks that come are whole sums: copy them instead"
+                " of adding."
             )
     if np.array_equal(got[wrong], before[wrong], equal_nan=True):
         return (
-            "What is wrong is as it was before. The chunk is number (rank - step - 1) mod ranks; it"
-            " has n / ranks elements, rounded up; and threads go on by the whole grid, to its end."
+            "The wrong elements still have their old values. The chunk is number (rank - step -"
+            " 1) mod ranks; it has n / ranks elements, rounded up; and threads step by the whole"
+            " grid, to its end."
         )
     return None
 

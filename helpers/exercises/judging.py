@@ -376,7 +376,7 @@ def _unused(run):
 
 
 def _most_before(run, right):
-    """Which of the numbers in what a launch is of is most beyond those of the right ones, or None:
+    """Which number of a launch's size is most beyond the same number of the right ones, or None:
     a dict of words."""
     numbers = NUMBERS.findall(run.launch.what)
     others = [NUMBERS.findall(other.launch.what) for other in right]

@@ -73,7 +73,7 @@ class Out:
 
 @dataclass
 class Far:
-    """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
+    """An array too large to fill: `count` zeros, except for pieces at some places, {place: values}.
 
     expected: what must be at these places after the launch; nothing else is compared. tolerance: of
     all, or by place, too."""

@@ -21,8 +21,9 @@ BLOCK = 256
 ROOM = 4  # times the tolerance
 LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
-CHANCE = 1e-3  # at which what is found by chance is told
+CHANCE = 1e-3  # at which what is found by chance is reported
 NEAR = 0.02  # of what all elements come to
+MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
 def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) -> str:
@@ -109,13 +110,13 @@ def _on_digits(c: _Common) -> str:
 
 
 def _on_zeros(c: _Common) -> str:
-    if c.all_got[c.every].any() or not c.expected.size:
+    if c.got.any() or not c.expected.size:
         return ""
     right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
     limit = np.abs(c.expected).max()
     if c.is_float and right.size and limit < right.min() and limit < 1e-3:
         return Next.TINY(limit=f"{limit * 1.01:.3g}")
-    return Next.ZERO()
+    return _on_some_zeros(c) or Next.ZERO()
 
 
 def _on_before(c: _Common) -> str:
@@ -169,13 +170,15 @@ def _on_times_added(c: _Common) -> str:
     got, expected = c.got - before, c.expected - before
     times = got[0] / expected[0] if expected[0] else 0
     is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
-    return Next.ADDED(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
+    is_often = times > 0 and _nice(times).isdigit() and _nice(times) != "1"
+    return Next.ADDED(times=_nice(times)) if is_often and is_so else ""
 
 
 def _on_one_offset(c: _Common) -> str:
     """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
-    if not off or not np.isfinite(c.off).all():
+    is_small = c.is_float and abs(off) < CHANCE * np.median(np.abs(c.expected))
+    if not off or not np.isfinite(c.off).all() or is_small:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
     if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
@@ -312,7 +315,7 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
         return ""
     heaviest = np.argmax(np.abs(there))
     times = off[heaviest] / there[heaviest]
-    if not times or (np.abs(off - times * there) > room).any():
+    if abs(times) < CHANCE or (np.abs(off - times * there) > room).any():
         return ""
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
@@ -618,7 +621,7 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
-    if not others.size:
+    if not others.size or not weights.any():  # all are 0
         return ""
     first, last = others[0], others[-1]
     which = Part.TERM(first=first) if first == last else Part.TERMS(first=first, last=last)
@@ -662,7 +665,7 @@ def _on_row_factors(c: _Common) -> str:
     factors, offsets = [], []
     for row, here in _by_row(c):
         got, expected, room = c.got[here], c.expected[here], c.room[here]
-        if here.sum() < 3 or np.ptp(expected) == 0:
+        if here.sum() < 3 or np.ptp(expected) == 0 or not got.any():
             continue
         times = got[np.argmax(np.abs(expected))] / expected[np.argmax(np.abs(expected))]
         near = np.abs(got - times * expected) <= max(1, abs(times)) * room * 2
@@ -674,8 +677,9 @@ def _on_row_factors(c: _Common) -> str:
         (offsets, Next.OFF_IN_ROW, "off"),
     ):
         if found and all(is_so for *_, is_so in found):
-            row, value, _ = found[0]
-            return words(**{key: f"{value:.4g}"}, row=row)
+            told = ((row, f"{value:.4g}") for row, value, _ in found)
+            if one := next((one for one in told if one[1] != "1"), None):
+                return words(**{key: one[1]}, row=one[0])
     return ""
 
 
@@ -716,6 +720,21 @@ def _on_places(c: _Common) -> str:
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some, _axis(wrong.ndim, axis, some.sum() == 1)):
                 return (Next.ONE if some.sum() == 1 else Next.SEVERAL)(where=where)
+    return ""
+
+
+def _on_some_zeros(c: _Common) -> str:
+    """A rule for which are 0, of those that are wrong."""
+    zeros = (c.is_wrong & (c.all_got == 0)).reshape(c.shape)
+    other = (~zeros & (c.all_got.reshape(c.shape) != 0)).any()
+    if not zeros.any() or not other or c.all.size < 4:
+        return ""
+    for axis in range(zeros.ndim):
+        others = tuple(n for n in range(zeros.ndim) if n != axis)
+        some, all_ = np.asarray(zeros.any(others)), np.asarray(zeros.mean(others) > MOSTLY)
+        if not some.all() and (some == all_).all():
+            if where := _where(some, _axis(zeros.ndim, axis, some.sum() == 1)):
+                return Next.ZEROS_AT(where=where)
     return ""
 
 
@@ -791,4 +810,5 @@ WAYS = (
     _on_choice,
     _on_limits,
     _on_places,
+    _on_some_zeros,
 )

@@ -34,6 +34,7 @@ ADVICE = {
     "ldl": Next.LOCAL,
     "stl": Next.LOCAL,
     "barriers": Next.BARRIERS,
+    "shared": Next.LESS_AT_A_TIME,
 }
 
 
@@ -133,8 +134,10 @@ class Verdict:
     def __bool__(self):
         return not (self.is_open or self.reasons)
 
-    def refuse(self, kind, text, advice, case=""):
-        self.reasons.append(Reason(Kind(kind), text, advice, case))
+    def refuse(self, kind, text, advice, case="", first=False):
+        """first: before other reasons, which it explains."""
+        place = 0 if first else len(self.reasons)
+        self.reasons.insert(place, Reason(Kind(kind), text, advice, case))
 
     @property
     def state(self):

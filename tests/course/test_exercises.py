@@ -76,7 +76,7 @@ def test_it_has_its_parts(name):
 
 
 def used_in_notebook(number):
-    """The Python names of a notebook's cells, those of its exercises left out."""
+    """The Python names of a notebook's cells, without its exercises'."""
     (path,) = texts.ROOT.parent.glob(f"notebooks/{number}_*.ipynb")
     cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     own = [c.source for c in cells if "exercise:" not in str(c.metadata.get("tags"))]
@@ -1114,11 +1114,13 @@ def test_an_idea_has_a_least_count(judged):
     assert not reasons(judged(shuffled.replace("if (i < n) ", ""), idea=idea, **sizes))
 
 
-def test_waste_is_told_in_place_of_an_idea_that_is_missing(judged):
-    idea = {"shuffles": (2048, "Shuffle.")}
+def test_waste_is_told_before_too_little_of_an_idea_and_after_none_of_it(judged):
     twice = "((volatile const float *)x)[i]"
-    found = codes(judged(changed("2 * x[i]", f"{twice} + {twice}"), idea=idea))
-    assert found and all("sectors" in reason for reason in found)
+    wasteful = changed("2 * x[i]", f"{twice} + {twice}")
+    found = codes(judged(wasteful, idea={"st.sectors": (10**6, "Store.")}))
+    assert found and all("ld_sectors" in reason for reason in found)
+    first, *others = codes(judged(wasteful, idea={"shuffles": (2048, "Shuffle.")}))
+    assert first == "counters: idea shuffles 0" and all("ld_sectors" in code for code in others)
 
 
 def test_blocks_have_a_least_number(judged):

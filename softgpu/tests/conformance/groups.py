@@ -38,7 +38,7 @@ PREAMBLE = "#include <cuda_fp16.h>\n" + products.PREAMBLE + (_FOLDER / "groups.c
 
 @dataclass(frozen=True)
 class Group:
-    """One form of wgmma: types of d, a and b, columns, and what is told of the operands."""
+    """One form of wgmma: types of d, a and b, columns, and how the operands are described."""
 
     kinds: tuple[str, str, str]
     columns: int

@@ -54,7 +54,7 @@ def _tests() -> Iterator[Form]:
 
 
 def _approximations() -> Iterator[Form]:
-    """The bounds are those of the PTX ISA, section "Half Precision Floating-Point Instructions"."""
+    """The bounds are the PTX ISA's, section "Half Precision Floating-Point Instructions"."""
     bounds = {
         "tanh.approx.f16": {"absolute": 2**-10.987},
         "tanh.approx.bf16": {"absolute": 2**-8},

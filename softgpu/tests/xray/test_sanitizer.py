@@ -35,7 +35,7 @@ def report_of(case, bug):
     arguments, options, unwritten = case.launch(bug)
     if autoinit.is_software:
         kernel = module(case.file, bug).get_function(case.name)
-    else:  # beside a real GPU it is told by its source
+    else:  # beside a real GPU its source names it
         source = (FOLDER / case.file).read_text()
         kernel = f"#define BUG {int(bug)}\n#line 1\n{source}", case.name
     return sanitize(kernel, *arguments, **options, uninitialised=unwritten)
@@ -627,7 +627,7 @@ def test_no_barrier_is_advised_between_blocks():
     text = "volatile float *y = x; if (!blockIdx.x) y[0] = t;\nelse x[1] = y[0];"
     report = sanitize(kernel(text), arrays()[0], np.int32(0), grid=2, block=1)
     (finding,) = report.of("race")
-    assert finding.advice.code == "volatile flag"
+    assert finding.advice.code == "volatile flag __threadfence()"
 
 
 def test_an_address_has_no_type_to_be_told():

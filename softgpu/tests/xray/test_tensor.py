@@ -1,4 +1,4 @@
-"""Counts of ldmatrix, stmatrix and products of matrices are those of Nsight Compute on an H200."""
+"""Counts of ldmatrix, stmatrix and products of matrices are Nsight Compute's on an H200."""
 
 import numpy as np
 import pytest

@@ -24,7 +24,7 @@ from pycuda.compiler import SourceModule  # isort: skip
 cuda = autoinit.cuda
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
-# --- the counts are those of the hardware ---------------------------------------------------------
+# --- the counts are the hardware's ----------------------------------------------------------------
 
 RECORDED = golden()
 OURS = sorted({case.kernel for case in CASES if case.file in OWN})
@@ -319,7 +319,7 @@ def test_lanes_and_memory(tree):
 
 
 def test_nsight_names(tree):
-    assert list(tree.nsight())[: len(METRICS)] == METRICS  # those of the clock come after
+    assert list(tree.nsight())[: len(METRICS)] == METRICS  # the clock's come after
 
 
 def test_it_prints(tree):

@@ -222,7 +222,7 @@ extern "C" __global__ void one_stage_too_few(const half *a, const half *b, float
     keep(out, d);
 }
 
-// The first product begins the sums anew, if it is told to; else somebody must clear them.
+// The first product starts the sums from 0, if asked to; else somebody must clear them.
 #define MULTIPLY_OR_BEGIN(d, a, b, adds)                                                           \
     asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;"                                           \
                  "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "                              \
