@@ -45,11 +45,7 @@ JUDGE = Judge(
     ],
     advice={
         "race": "wait_for_groups<n>() counts groups, not tiles: with n = STAGES - 2, the oldest has"
-<<<<<<< HEAD
-        " arrived. Does every thread close one in each turn, even if no tile is left to fetch?"
-=======
         " come. Does every thread close one in each turn, even if there is no tile left to fetch?"
->>>>>>> main
         " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
         " of them reads or fetches."
     },

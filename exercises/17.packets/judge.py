@@ -95,13 +95,8 @@ JUDGE = Judge(
     )
     | {
         "time": "Is the packet read again in each turn of the loop, through a volatile pointer?"
-<<<<<<< HEAD
-        " Does each thread send to the right neighbour before it waits? Do threads past n return"
-        " at once? And is the upper half this turn's number for negative values, too?"
-=======
         " Does each thread send to the right neighbour before it waits, and do threads past n"
         " return at once? And is the upper half this turn's number for negative values, too?"
->>>>>>> main
     },
     explain=explain,
 )
