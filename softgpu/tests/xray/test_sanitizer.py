@@ -893,7 +893,7 @@ def test_no_barrier_is_advised_between_blocks():
     text = "volatile float *y = x; if (!blockIdx.x) y[0] = t;\nelse x[1] = y[0];"
     report = sanitize(kernel(text), arrays()[0], np.int32(0), grid=2, block=1)
     (finding,) = report.of("race")
-    assert finding.advice.code == "volatile flag"
+    assert finding.advice.code == "volatile flag __threadfence()"
 
 
 def test_an_address_has_no_type_to_be_told():
