@@ -29,6 +29,9 @@ else:  # what notebooks judge as they run as tests is no learner's progress
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Collecting tests and compiling make millions of objects, most of them young when they go.
+gc.set_threshold(50_000, 20, 20)
+
 # The same examples in every run, however slow the machine; nothing is kept on disk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
@@ -71,11 +74,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    """Compiling makes millions of objects, most of them young when they go: a garbage collector
-    need not look for them as often, and never again at what all tests share."""
+    """What all tests share, a garbage collector need never look at again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def beyond_sample(items, fraction, seed):

@@ -17,6 +17,8 @@ def drawn(rng):
 def launch(rng, size):
     rows, columns = size
     x = eighths(rng, 1, rows, columns)
+    if rows > 32:
+        x[0, -1, 0] = np.nan
     down, across = -(-rows // 32), -(-columns // 32)
     whole = np.zeros((32 * down, 32 * across))
     whole[:rows, :columns] = x[0]

@@ -14,6 +14,8 @@ def drawn(rng):
 
 def launch(rng, blocks):
     a, b = (numbers(rng, rows, 64).astype(np.float16) for rows in (64 * blocks, 64))
+    if blocks > 1:
+        a[-1, 0] = np.nan
     out = product(a, np.ascontiguousarray(b.T))
     packed = [In(x.view(np.uint32)) for x in (a, b)]
     return Launch([*packed, out], blocks, 128, what=several(blocks, "block"))

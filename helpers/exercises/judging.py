@@ -16,7 +16,7 @@ from .. import nvcc_says
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..words import Kind, Next, Refusal, Shown
 from . import costs, handed, instructions, real, seen
-from .launches import Far, drawn
+from .launches import Far, Out, drawn
 from .progress import seed_of
 from .running import Run
 from .verdict import Refused, Unwritten, Verdict
@@ -370,9 +370,10 @@ def _is_general(reason):
 
 
 def _unused(run):
-    """The names of the parameters that a launch's kernel never reads, or ""."""
+    """The names of the inputs that a launch's kernel never reads, or ""."""
     numbers = instructions.unused(instructions.of_kernel(run.target), len(run.passed))
-    return " and ".join(run.names[n] for n in numbers)
+    inputs = (n for n in numbers if not isinstance(run.launch.arguments[n], Out))
+    return " and ".join(run.names[n] for n in inputs)
 
 
 def _most_before(run, right):

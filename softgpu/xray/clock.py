@@ -351,11 +351,6 @@ def _wavefronts(report):
     return t["lds.wavefronts"] / reads if reads and _multiplies(report) else 0
 
 
-def _resident(report, of):
-    """How many blocks a multiprocessor has at a time."""
-    return min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
-
-
 def _by_groups(report):
     """Whether warpgroups multiply."""
     return any(opcode.startswith(GROUP_PRODUCTS) for opcode in report.machine.opcodes)

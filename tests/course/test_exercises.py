@@ -42,6 +42,8 @@ from softgpu.xray import clock, occupancy
 from ..conftest import MARK
 from . import batch
 
+from pycuda.compiler import SourceModule  # isort: skip
+
 NAMES = exercises.names()
 NUMBERS = [number_of(name) for name in NAMES]
 
@@ -472,8 +474,6 @@ def test_each_kind_of_mistake_has_its_words(monkeypatch, text, kind, says):
 
 @software
 def test_a_kernel_may_be_judged_as_pycuda_made_it():
-    from pycuda.compiler import SourceModule
-
     function = SourceModule(exercises.solution(FIRST)).get_function("twice")
     assert exercises.judge(FIRST, function)
     assert exercises.judge(FIRST, sources.kernel(exercises.solution(FIRST)))
@@ -630,8 +630,6 @@ def test_a_choice_is_a_number_that_a_launch_can_have(line, says):
 
 @software
 def test_choices_of_a_kernel_that_pycuda_made():
-    from pycuda.compiler import SourceModule
-
     text = exercises.solution(CAPSTONE).replace("__global__", 'extern "C" __global__')
     text = text.replace(WIDTH, WIDTH.replace("128", "256")).replace(ROWS, ROWS.replace("4", "8"))
     function = SourceModule(text, no_extern_c=True).get_function("layer_norm")

@@ -5,15 +5,12 @@ Skipped where Triton or PyTorch is not installed; `make triton-tests` runs this 
 
 import importlib.util
 import inspect
-import os
 import re
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from softgpu.tests import ROOT
+from softgpu.tests import python
 from softgpu.words import Advice, Report
 
 CLEAN = Report.CLEAN(kernel=r"\w+")
@@ -41,10 +38,7 @@ def run(program, tmp_path):
     """What a script prints: Triton reads kernels' sources from their file."""
     path = tmp_path / "script.py"
     path.write_text(HEAD + textwrap.dedent(program))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", path], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TRITON_CACHE_DIR": str(tmp_path)},
-    )  # fmt: skip
+    done = python("-W", "ignore", path, TRITON_CACHE_DIR=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

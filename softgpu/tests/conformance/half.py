@@ -10,7 +10,6 @@ from .rules import documented, exact
 __all__ = ["MODULES"]
 
 _COMPARE = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
-_PAIRS = "f16 f16x2 bf16 bf16x2"
 
 
 def _type(name: str) -> str:

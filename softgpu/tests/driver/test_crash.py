@@ -40,10 +40,10 @@ def test_a_crash_in_a_kernel_is_told_with_its_frames_and_then_pythons():
 
 def test_it_is_appended_to_a_file(tmp_path):
     file = tmp_path / "crashes.log"
-    for _ in range(2):
-        assert crashed(SOFTGPU_CRASHES=str(file)).stderr.startswith("Fatal Python error")
-    assert file.read_text().count("softgpu: SIGSEGV in thread ") == 2
-    assert file.read_text().count("kernel crash+0x") >= 2
+    file.write_text("before\n")
+    assert crashed(SOFTGPU_CRASHES=str(file)).stderr.startswith("Fatal Python error")
+    assert file.read_text().startswith("before\nsoftgpu: SIGSEGV in thread ")
+    assert "kernel crash+0x" in file.read_text()
 
 
 def test_without_it_only_python_tells():
