@@ -7,7 +7,7 @@
 // chunks * width * PACK values; arrived[outer * tiles] starts at zero and is zero again at the end.
 // Step 4: tiles.cu where the width is odd. A thread loads 16 bytes wherever a row
 // begins, the ends of its neighbours among them. Its own rows lie alike, so that it has PACK
-// columns as before; other threads' columns begin elsewhere, and fold_block() allows for that.
+// columns as before; other threads' begin elsewhere, which fold_block() makes up for.
 // Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
