@@ -109,8 +109,8 @@ TOGETHER = "/test_book.py", "/test_clock.py", "/test_grading.py", "/test_togethe
 
 class WhatIsCompiledOnce(LoadScopeScheduling):
     """A test goes to any free worker, but together with those that need the same compiled: the
-    cells of a notebook, the tests of a class, those of a function with the same first parameter,
-    and those that share a few large modules, a class that is graded, or the book."""
+    cells of a notebook, the tests of a class, tests of a function with the same first parameter,
+    and tests that share a few large modules, a class that is graded, or the book."""
 
     def remove_node(self, node):
         """What a worker that crashed has not done goes to others, all but the test it crashed in.

@@ -46,7 +46,7 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long en
     return acc;
 }
 
-// Folds the threads one above the other; those of row 0 of the block have the result.
+// Folds the threads one above the other; the threads of row 0 of the block have the result.
 __device__ Packed<Acc, PACK> fold_block(Packed<Acc, PACK> acc)
 {
     __shared__ Packed<Acc, PACK> s[BLOCK];
