@@ -250,8 +250,9 @@ INLINE void prepare(Product *p, const Mma *m, Format of_a, Format of_b, uint32_t
             p->at[i][n] = sparse ? met(m, bits, i, nth(part_a, n)) : n;
 }
 
-/* c and what is made of the sums. */
-INLINE void finish(Product *p, bool half_c, bool half_d, const uint32_t *c, uint32_t *d)
+/* c and what is made of the sums, which the kinds of a and b do not change. */
+NEWER_WITH_FMA static void finish(Product *p, bool half_c, bool half_d, const uint32_t *c,
+                                  uint32_t *d)
 {
     double sum[ROWS * COLUMNS];
     p->special |=
