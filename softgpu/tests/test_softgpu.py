@@ -63,6 +63,14 @@ __global__ void counted_under_lock(int *lock, int *count)
     __threadfence();
     atomicExch(lock, 0);
 }
+__global__ void returns_before_barrier(int *o, int n)
+{
+    int i = threadIdx.x;
+    if (i >= n) return;
+    s[i] = i;
+    __syncthreads();
+    o[i] = s[n - 1 - i];
+}
 __device__ __noinline__ void leave_at(int i, int *o)
 {
     if (i == 11 + threadIdx.x % 2) asm volatile("exit;");
@@ -285,6 +293,13 @@ def test_a_warp_may_look_at_a_flag_by_adding_nothing(module, memory):
     out = cuda.mem_alloc(128)
     module.get_function("looks_by_adding_nothing")(memory, out, block=(64, 1, 1))
     assert (read(out, 32) == 7).all()
+
+
+@pytest.mark.parametrize("n", [1, 31, 40, 64])
+def test_threads_that_have_returned_are_not_waited_for(n, module, memory):
+    function = module.get_function("returns_before_barrier")
+    function(memory, np.int32(n), block=(64, 1, 1), shared=256)
+    assert (read(memory, n) == np.arange(n)[::-1]).all()
 
 
 @pytest.mark.parametrize("name", ["exit_in_function", "exit_through_pointer"])
