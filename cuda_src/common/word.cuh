@@ -43,3 +43,35 @@ __device__ void stream(T *to, const Packed<T, N> &pack)
     memcpy(&word, &pack, sizeof word);
     __stcs(reinterpret_cast<decltype(word) *>(to), word);
 }
+
+// A pack on its way from memory, from an aligned address.
+template <bool SHIFTED, typename T, int N>
+struct Piece {
+    Packed<T, N> pack;
+    __device__ void load(const T *from) { pack = *reinterpret_cast<const Packed<T, N> *>(from); }
+    __device__ Packed<T, N> get() const { return pack; }
+};
+
+// 16 bytes from any address: the two aligned words that hold them, and where in the first they begin.
+template <typename T, int N>
+struct Piece<true, T, N> {
+    uint4 word[2];
+    int bytes;
+    __device__ void load(const T *from)
+    {
+        bytes = (unsigned long long)from % 16;
+        auto first = reinterpret_cast<const uint4 *>(from - bytes / sizeof(T));
+        word[0] = first[0], word[1] = first[1];
+    }
+    __device__ Packed<T, N> get() const
+    {
+        unsigned part[8];
+        memcpy(part, word, sizeof part);
+        for (int i = 0; i < 6 && (bytes & 8); ++i) part[i] = part[i + 2];
+        for (int i = 0; i < 5 && (bytes & 4); ++i) part[i] = part[i + 1];
+        for (int i = 0; i < 4; ++i) part[i] = __funnelshift_r(part[i], part[i + 1], bytes % 4 * 8);
+        Packed<T, N> pack;
+        memcpy(&pack, part, sizeof pack);
+        return pack;
+    }
+};
