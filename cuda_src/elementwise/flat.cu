@@ -41,8 +41,8 @@ __device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index, DIMENSIONS>
 }
 
 template <int COUNT>
-__device__ void work(Operand<T> a, Operand<T> b, Out *out, const Layout<Index, DIMENSIONS> &layout, long long i,
-                     Op op)
+__device__ void work(Operand<T> a, Operand<T> b, Out *out, const Layout<Index, DIMENSIONS> &layout,
+                     long long i, Op op)
 {
     Taken<A, COUNT> p;
     Taken<B, COUNT> q;

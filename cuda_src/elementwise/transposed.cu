@@ -111,8 +111,8 @@ struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
 };
 
 extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Operand<T> b, Out *out,
-                                                               Layout<Index, DIMENSIONS> layout, Sides sides,
-                                                               Op op)
+                                                               Layout<Index, DIMENSIONS> layout,
+                                                               Sides sides, Op op)
 {
     __shared__ __align__(16) T tile_a[A == CROSSWISE ? SIZE : 1];
     __shared__ __align__(16) T tile_b[B == CROSSWISE ? SIZE : 1];

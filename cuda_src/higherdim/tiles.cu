@@ -20,7 +20,7 @@ constexpr int UNROLL = 4;
 constexpr int SHIFTED = 0;
 constexpr int MERGED = 1;
 
-// Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end.
+// Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end; a Piece is a pack.
 template <bool SHIFT, typename V>
 __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long end, long long inner,
                                        long long column)
@@ -63,9 +63,10 @@ __device__ Acc *fold_block(Packed<Acc, PACK> acc)
     return s[0].element;
 }
 
-extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void tiles(
-    const T *__restrict__ x, Out *out, long long outer, long long reduce, long long inner,
-    Acc *totals, unsigned *arrived)
+extern "C" __global__
+__launch_bounds__(BLOCK, 1024 / BLOCK) void tiles(const T *__restrict__ x, Out *out,
+                                                  long long outer, long long reduce,
+                                                  long long inner, Acc *totals, unsigned *arrived)
 {
     Op op;
     int tiles = gridDim.x / int(outer), width = blockDim.x * PACK, chunks = gridDim.y;
@@ -84,8 +85,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void tiles(
     // This thread's last pack may go past the end of the slice.
     long long last = begin + y + ((end - begin - 1 - y) & -height);
     long long left = reduce * inner - last * wide - column;
-    bool ragged = (SHIFTED || MERGED > 1) && begin + y < end && column < wide &&
-                  left < (1 + SHIFTED) * PACK;
+    bool ragged =
+        (SHIFTED || MERGED > 1) && begin + y < end && column < wide && left < (1 + SHIFTED) * PACK;
     Packed<T, PACK> rest;
     for (int k = 0; k < PACK; ++k)
         if (ragged && k < left) rest[k] = x[last * wide + column + k];
