@@ -22,8 +22,9 @@ constexpr int ROWS = 32;
 constexpr int OVER = 3;
 constexpr int TURNED = 0;
 constexpr int STRETCH = 0;
+constexpr int GAPS = 1;  // 0: all columns begin at a pack
 
-constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + 1;  // of a column, wherever it begins
+constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + GAPS;  // of a column
 constexpr int PITCH = ROWS + PACK, SKEW = 2 * PACK, WIDE = COLUMNS + OVER;
 constexpr int SIZE = WIDE * PITCH + (WIDE / PACK + 1) * SKEW;
 constexpr int READS = (WIDE * PACKS + BLOCK - 1) / BLOCK;
@@ -41,7 +42,7 @@ struct Source {
     const T *x;
     Index stride, place, dense;  // place: where the tile begins in the array
     __device__ int gap(int column) const
-    { return ((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK; }
+    { return GAPS * (((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK); }
     // Neighbouring rows of every PACK-th column lie in different banks.
     __device__ int slot(int column) const
     { return (column + OVER) * PITCH + (column + OVER) / PACK * SKEW + gap(column); }

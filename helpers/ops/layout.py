@@ -208,7 +208,9 @@ def _transposed(shape, crossing, tile, a, b, out, choices, op):
     turned = tiles[1] < tiles[0]  # so that all neighbours of a tile are at work when it is
     for x in (tiles, steps) if turned else ():
         x[:2] = x[1::-1]
-    choices |= {"OVER": over, "TURNED": int(turned), "STRETCH": int(stretch)}
+    gaps = not all(x.allows(pack, crossing) for x in (a, b) if x.kind == "SPACED")
+    told = {"OVER": over, "TURNED": turned, "STRETCH": stretch, "GAPS": gaps}
+    choices |= {name: int(value) for name, value in told.items()}
     layout, grid = _layout(tiles, steps, choices), (prod(tiles),)
     return "elementwise/transposed.cu", choices, grid, (BLOCK,), layout, ends, op
 
