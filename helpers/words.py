@@ -275,6 +275,8 @@ class Next(Phrase):
         "this row?"
     )
     OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
+    TOO_FAR = "Every wrong element is {off} too far from 0: what is added to both signs alike?"
+    TOO_NEAR = "Every wrong element is {off} too near to 0: what is cut off from both signs alike?"
     OFF_IN_ROW = (
         "Within each row, all elements are off by the same number, {off} in row {row}. So the "
         "number that is subtracted from the whole row is wrong: does it come from all of this row?"
@@ -292,6 +294,11 @@ class Next(Phrase):
     TURNED = "The order is reversed."
     ROWS_AND_COLUMNS = "Rows and columns are exchanged."
     WRAPPED = "Every wrong element is off by a multiple of {size}: which variable has {bits} bits?"
+    HELD = (
+        "Only elements made from numbers that {kind} cannot hold are wrong: which variable, "
+        "conversion or function has that type?"
+    )
+    UNUSED = "The compiled kernel never reads {names}: where does the result depend on it?"
     AMONG = (
         "Every wrong element has an element of input {number} too {way}, such as {value} in "
         "element {place}: which line adds that?"

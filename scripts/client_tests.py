@@ -87,6 +87,7 @@ PACKAGES = {
     "triton": [
         "--extra-index-url", "https://download.pytorch.org/whl/cpu", "torch==2.13.0+cpu",
         "triton==3.9.0", "matplotlib==3.11.2", "pandas==3.1.1", "scipy==1.17.1", "tabulate==0.10.0",
+        "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
 }  # fmt: skip
@@ -188,7 +189,7 @@ def triton(folder, python):
     parts = "python/test", "python/tutorials", "third_party/nvidia/backend/lib"
     copied("TRITON", parts, folder, python)
     shutil.copy(checkout("TRITON", "python") / "python/conftest.py", folder / "python")
-    for name in ("test_triton.py", "test_triton_tutorials.py"):
+    for name in ("test_triton.py", "test_triton_tutorials.py", "test_cutile.py"):
         shutil.copy(EXPECTED / name, folder)
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
 
@@ -259,7 +260,7 @@ SUITES = {
     "triton": Suite(
         triton,
         ["-p", "triton_slice", "--dist=worksteal", "test_triton.py", "test_triton_tutorials.py",
-         "python/test/unit/language/test_core.py"],
+         "test_cutile.py", "python/test/unit/language/test_core.py"],
         "triton",
         {"TRITON_DEFAULT_FP_FUSION": "1"},
     ),

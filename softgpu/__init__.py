@@ -31,7 +31,8 @@ def install(
     after the other in order; default: SOFTGPU_THREADS, else as many as there are cores.
     `toolkit`: whose nvcc compiles for it; default: the machine's own or that of NVIDIA's wheels.
     Where there is neither, PTX still runs.
-    `libraries`: of "cublas", "curand", "cufft" and "nvidia-ml" those that a client loads by name.
+    `libraries`: of "cublas", "cudart", "curand", "cufft" and "nvidia-ml" those that a client loads
+    by name.
     """
     from . import cache, clients, settings
     from .loader import Engine
@@ -50,8 +51,11 @@ def install(
     clients.serve()
     if libraries:
         from .libraries import LIBRARIES, serve
+        from .programs import Runtime
 
-        serve([LIBRARIES[name] for name in libraries], aliases=True)
+        serve([LIBRARIES[name] for name in libraries if name != "cudart"], aliases=True)
+        if "cudart" in libraries:
+            Runtime(toolkit or find_toolkit())
 
 
 def link_bytes() -> list[list[int]]:

@@ -113,19 +113,26 @@ def add_tools(folder: str) -> None:
 
 
 def find_assemblers(nvcc: str = "") -> list[str]:
-    """NVIDIA's ptxas: on PATH or beside the compiler, then those of clients, which may be newer."""
-    first = os.pathsep.join([*os.get_exec_path(), os.path.dirname(nvcc) or os.devnull])
-    asked = [("ptxas", first), *(("ptxas-blackwell", folder) for folder in _more_folders)]
-    return [found for name, path in asked if (found := shutil.which(name, path=path))]
+    """NVIDIA's ptxas: on PATH or beside the compiler, then of the wheels, which may be newer, and
+    of clients."""
+    first = [*os.get_exec_path(), os.path.dirname(nvcc) or os.devnull]
+    asked = [("ptxas", first), ("ptxas", _wheels())]
+    asked += [("ptxas-blackwell", [folder]) for folder in _more_folders]
+    found = (shutil.which(name, path=os.pathsep.join(path)) for name, path in asked)
+    return list(dict.fromkeys(path for path in found if path))
 
 
 def find_nvdisasm(nvcc: str = "") -> str | None:
     """NVIDIA's disassembler: beside the compiler, of the wheels, or on PATH."""
-    wheels = importlib.util.find_spec("nvidia")
-    places = wheels.submodule_search_locations if wheels else ()
-    folders = [os.path.dirname(nvcc), *(f"{place}/cu13/bin" for place in places or ())]
-    path = os.pathsep.join([*folders, *os.get_exec_path(), *_more_folders])
-    return shutil.which("nvdisasm", path=path)
+    path = [os.path.dirname(nvcc), *_wheels(), *os.get_exec_path(), *_more_folders]
+    return shutil.which("nvdisasm", path=os.pathsep.join(path))
+
+
+def _wheels() -> list[str]:
+    """Where NVIDIA's wheels have programs."""
+    found = importlib.util.find_spec("nvidia")
+    places = found.submodule_search_locations if found else ()
+    return [f"{place}/cu13/bin" for place in places or ()]
 
 
 def assembled(ptx: str, target: str, ptxas: str) -> tuple[str, bytes]:

@@ -28,6 +28,20 @@ def launch(rng, n):
     return Launch([In(a), In(b), out, np.int64(n)], blocks_for(n), 256)
 
 
+def explain(launch, out, got):
+    """Whether only those are wrong for which a sum or a product wraps around."""
+    a, b = (argument.values.astype(np.int64) for argument in launch.arguments[:2])
+    r, is_wrong = np.fmod(a, b), got != out.expected
+    for value, advice in (
+        (r + b, "r + b wraps where it does not fit an int: add b only where r needs it."),
+        (r * b, "r · b wraps where it does not fit an int: compare the signs themselves."),
+    ):
+        wraps = (value < LEAST) | (value > MOST)
+        if is_wrong.sum() > 1 and not (is_wrong & ~wraps).any():
+            return advice
+    return None
+
+
 def far(rng):
     n = (1 << 32) + 77
     blocks, i = near(n, n - 1)
@@ -45,6 +59,7 @@ JUDGE = Judge(
     counted=1 << 14,
     budget={"ld.sectors": 4096, "st.sectors": 2048},
     inputs=same_place,
+    explain=explain,
     survivors={
         "r <= 0": "where it counts, r is not 0",
         "r < 1": "where it counts, r is not 0",

@@ -6,7 +6,7 @@ from typing import Any
 from .. import sources
 from . import costs
 
-__all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips"]
+__all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips", "unused"]
 
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
@@ -23,6 +23,11 @@ def of_kernel(target: Any) -> str:
         r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
     )
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
+
+
+def unused(instructions: str, count: int) -> list[int]:
+    """Which of so many parameters a kernel's PTX never reads."""
+    return [n for n in range(count) if not re.search(rf"\[\w+_param_{n}\b", instructions)]
 
 
 def _value(number: str) -> int:

@@ -378,13 +378,28 @@ def _smallest(reason, run, untried, right):
                 break
         case = Shown.SMALLEST(launch=reason.case or run.launch.heading)
         reason = replace(reason, case=case)
-    if reason.advice in (Next.BY_HAND(), Next.NOT_BY_HAND()):
-        if most := _most_before(run, right):
-            advice = Next.FIRST_BEYOND(what=run.launch.what, **most)
-            reason = replace(reason, advice=advice)
+    if _is_general(reason) and (unused := _unused(run)):
+        reason = replace(reason, advice=Next.UNUSED(names=unused))
+    elif _is_general(reason) and (most := _most_before(run, right)):
+        reason = replace(reason, advice=Next.FIRST_BEYOND(what=run.launch.what, **most))
+    elif _is_general(reason):
+        others = (_refusal(other) for other in sorted(untried, key=_by_size) if other is not run)
+        told = (o for o in others if o and _cause(o) == _cause(reason) and not _is_general(o))
+        reason = next(told, reason)
     refused = Refused(reason.kind, reason.text, reason.advice)
     refused.reason = reason
     return refused
+
+
+def _is_general(reason):
+    """Whether its advice would fit any wrong kernel."""
+    return reason.advice in (Next.BY_HAND(), Next.NOT_BY_HAND())
+
+
+def _unused(run):
+    """The names of the parameters that a launch's kernel never reads, or ""."""
+    numbers = instructions.unused(instructions.of_kernel(run.target), len(run.passed))
+    return " and ".join(run.names[n] for n in numbers)
 
 
 def _most_before(run, right):

@@ -166,9 +166,13 @@ def _on_times_added(c: _Common) -> str:
 
 
 def _on_one_offset(c: _Common) -> str:
+    """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
     if not off or not np.isfinite(c.off).all():
         return ""
+    away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
+    if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
+        return (Next.TOO_FAR if away[0] > 0 else Next.TOO_NEAR)(off=f"{abs(away[0]):.6g}")
     is_one = (np.abs(c.off - off) <= c.room).all()
     is_whole = c.room.max() < CHANCE and abs(off - round(off)) <= c.room.max()
     is_many = c.count > 1 and np.ptp(c.expected) > 0
@@ -185,6 +189,20 @@ def _on_wrapping(c: _Common) -> str:
     for bits in (32, 16, 8):
         if c.off.any() and np.isfinite(c.off).all() and not (c.off % 2**bits).any():
             return Next.WRAPPED(size=f"{2**bits:,}", bits=bits)
+    return ""
+
+
+def _on_narrow_inputs(c: _Common) -> str:
+    """Wrong is only what is made from a number that a smaller type does not hold."""
+    same = [x.ravel() for x in c.inputs.values() if x.size == c.all.size and x.dtype.kind in "iu"]
+    if c.is_float or not same:
+        return ""
+    for held, kind in ((np.int8, "8 bits"), (np.int16, "16 bits"), (np.float32, "a float")):
+        fits = np.all([x.astype(held) == x for x in same], 0)
+        is_most = 2 * c.is_wrong.sum() > (~fits).sum()
+        if is_most and fits.any() and not fits[c.is_wrong].any():
+            if fits.sum() * log(1 - c.is_wrong.mean()) < log(CHANCE):
+                return Next.HELD(kind=kind)
     return ""
 
 
@@ -464,6 +482,8 @@ def _part(terms: Array, got: float, room: float) -> str | None:
             parts[left_out] = ends[-1] - value
             parts[f"only number {number} of each {size} is in it"] = value
             parts[f"only number {number} of each {size} is in it, {size} times"] = size * value
+        again = terms[places // size].sum()
+        parts[f"the first stands for the first {size}, the next for the next {size}"] = again
     for bit in range(2, n.bit_length()):
         for few in range(1, bit):
             low = terms[places % (1 << bit) < 1 << few].sum()
@@ -747,6 +767,7 @@ WAYS = (
     _on_before,
     _on_zeros,
     _on_wrapping,
+    _on_narrow_inputs,
     _on_rows_alike,
     _on_moved,
     _on_counts,

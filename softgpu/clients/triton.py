@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from math import isnan
 from pathlib import Path
@@ -23,8 +24,9 @@ __all__ = ["serve"]
 _KEY = "softgpu: PTX", "softgpu: PTX"  # of Triton's cache, where machine code must not be mixed in
 
 
+@cache
 def serve() -> None:
-    """Let Triton, once it is imported, find the software GPU."""
+    """Let Triton, once it is imported, find the software GPU; the first call does it."""
     after_import("triton.backends", _replace_driver)
     after_import("pycuda.gpuarray", _give_pointers)
 

@@ -10,6 +10,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from .program import PtxError
 
@@ -20,7 +21,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _RELOCATION = struct.Struct("<QQq")
 _HEAD = struct.Struct("<IHIBBbBB")
 _TEXT = ".nv_debug_ptx_txt"  # lines that end with a zero byte each
-_SOURCES_OF_TILES = "\n.nv_intermediate_source_section"  # not PTX: what tileiras made it of
+_SOURCES_OF_TILES = ".nv_intermediate_source_section"  # not PTX: what tileiras made it of
 _SPECIAL, _COPY, _ADVANCE, _LINE, _FILE, _ADVANCE_LONG, _ADVANCE_FIXED = 0, 1, 2, 3, 4, 8, 9
 _END, _ADDRESS = 1, 2
 
@@ -30,7 +31,8 @@ def ptx_of(image: bytes) -> str:
     try:
         sections = _sections(image)
         lines = sections.get(_TEXT, b"").rstrip(b"\0").split(b"\0")
-        text = [line.decode(errors="replace") for line in lines]
+        decoded = (line.decode(errors="replace") for line in lines)
+        text = list(takewhile(lambda line: not line.startswith(_SOURCES_OF_TILES), decoded))
         tables = [_Table.read(sections, name) for name in (".debug_line", ".nv_debug_line_sass")]
     except (struct.error, IndexError, ValueError):
         raise PtxError("this machine code of a GPU is cut off or damaged: make it again") from None
@@ -39,7 +41,7 @@ def ptx_of(image: bytes) -> str:
             "this is machine code of a GPU without its PTX, and the software GPU runs PTX:"
             " compile with nvcc --ptx, or leave the PTX in by ptxas -lineinfo (nvcc -lineinfo)"
         )
-    return "\n".join(_with_lines(text, *tables)).partition(_SOURCES_OF_TILES)[0] + "\n"
+    return "\n".join(_with_lines(text, *tables)) + "\n"
 
 
 def _sections(image: bytes) -> dict[str, bytes]:
@@ -152,9 +154,13 @@ def _with_lines(text: list[str], source: _Table, ptx: _Table) -> Iterator[str]:
             places.setdefault(number, source.rows[place][2:])
     before = None
     for number, line in enumerate(text, 1):
+        is_body = line == "{"  # ptxas takes no .loc before it
+        if is_body:
+            yield line
         if places.get(number, before) != before:
             before = places[number]
             yield ".loc {} {} 0".format(*before)
-        yield line
+        if not is_body:
+            yield line
     for number, name in enumerate(source.files[1:], 1):
         yield f'.file {number} "{name}"'

@@ -598,3 +598,15 @@ def test_what_nvcc_packs_is_unpacked(mode, module, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(PtxError, match=f"pip install {module}, or compile it with .*--no-compress"):
         fatbin.ptx_for(binary.read_bytes(), 90)
+
+
+def test_a_client_that_opens_the_runtime_by_name_gets_ours():
+    program = (
+        "import ctypes, softgpu; softgpu.install(libraries=['cudart']);"
+        "count, library = ctypes.c_int(), ctypes.CDLL('libcudart.so.13');"
+        "assert library.cudaGetDeviceCount(ctypes.byref(count)) == 0; print(count.value)"
+    )
+    environment = os.environ | {"SOFTGPU_DEVICES": "3"}
+    command = [sys.executable, "-c", program]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert told.stdout == "3\n", told.stderr

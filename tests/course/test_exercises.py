@@ -832,6 +832,23 @@ def test_of_the_launches_that_fail_the_smallest_is_told(judged):
     assert reason.case.startswith(Shown.SMALLEST(launch=f"{heading}\n"))
 
 
+def test_a_larger_launch_is_told_whose_advice_leads_further(judged):
+    wrong = changed("2 * x[i]", "i ? 2 * x[i] : sinf(99 * x[i])")
+    (reason,) = judged(wrong, sizes=(1, 257)).reasons
+    assert "n = 257" in reason.text and reason.advice == Next.ONE(where="element 0"), reason.advice
+
+
+def test_a_parameter_is_told_that_the_kernel_never_reads(judged):
+    def launch(rng, n):
+        x, by = values.numbers(rng, n), np.float32(rng.uniform(2, 3))
+        return launches.Launch([launches.In(x), launches.Out(by * x**3, 1e-4), by], 1, 32)
+
+    text = "__global__ void twice(const float *x, float *out, float by)\n{\n    "
+    text += "out[threadIdx.x] = sinf(x[threadIdx.x]);\n}\n"
+    (reason,) = judged(text, sizes=(32,), launch=launch).reasons
+    assert reason.advice == Next.UNUSED(names="by")
+
+
 def test_ordinary_numbers_are_told_before_infinities_and_no_elements(judged):
     def launch(rng, n):
         x = values.numbers(rng, n)

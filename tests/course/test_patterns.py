@@ -16,6 +16,7 @@ SHARES = POSITIVE**9 / (POSITIVE**9).sum(1, keepdims=True)
 A, B = numbers(RNG, 12, 9), numbers(RNG, 9, 20)
 SQUARE, WITH_INFINITY = B[:, :9], np.where(np.arange(180).reshape(9, 20) == 75, np.inf, B)
 WHOLE = RNG.integers(-(10**6), 10**6, 300)
+MIXED = np.where(np.arange(300) % 3, WHOLE, WHOLE // 100)
 BLOCKED = numbers(RNG, 4, 256)
 
 
@@ -91,6 +92,12 @@ def changed(values, where, what):
         ([LINE.sum(dtype=float)], [LINE[64:].sum()], [LINE], "before number 64 is left out"),
         ([LINE.sum(dtype=float)], [np.abs(LINE).sum()], [LINE], "the signs are lost"),
         ([LINE.sum(dtype=float)], [LINE[::2].sum()], [LINE], "only number 0 of each 2 is in it"),
+        (
+            [LINE.sum(dtype=float)],
+            [LINE[np.arange(300) // 2].sum()],
+            [LINE],
+            "the first stands for the first 2, the next for the next 2",
+        ),
         (
             BLOCKED.sum(1, dtype=float),
             BLOCKED[:, :32].sum(1),
@@ -206,6 +213,18 @@ def changed(values, where, what):
 def test_what_the_wrong_have_in_common(expected, got, inputs, says):
     told = _told(Out(np.asarray(expected), 1e-5), got, inputs)
     assert says.lower() in told.lower(), told
+
+
+@pytest.mark.parametrize(
+    "got, says",
+    [
+        (MIXED.astype(np.int16) // 3, "that 16 bits cannot hold"),
+        (MIXED // 3 + np.where(MIXED // 3 < 0, -1, 1), "is 1 too far from 0"),
+        (MIXED // 3 - 2 * np.where(MIXED // 3 < 0, -1, 1), "is 2 too near to 0"),
+    ],
+)
+def test_whole_numbers_of_both_signs(got, says):
+    assert says in _told(Out(MIXED // 3, dtype=np.int32), got.astype(np.int32), [MIXED])
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,10 @@ class Layout:
 
     def least_aligned(self) -> Layout:
         """The same, but each shared variable lies where its alignment allows, and no larger one,
-        so that what needs a larger one shows; as it is, where that takes too much memory."""
+        so that what needs a larger one shows; as it is, where that takes too much memory, and in
+        Python, where the compiler declares them and may rely on more than it declares."""
+        if any(file.endswith(".py") for file in self.module.own_files):
+            return self
         other = copy(self)
         other._is_least_aligned = True
         other._shared, other._shared_variables, other.shared_bytes = {}, [], 0

@@ -67,6 +67,30 @@ assert triton.runtime.driver.active.get_active_torch_device() == x.device
 """, tmp_path)  # fmt: skip
 
 
+def test_tiles_lie_where_the_compiler_meant_them_in_a_sanitized_product_too(tmp_path):
+    said = run("""
+@triton.jit
+def product(a, b, c, N: tl.constexpr):
+    i = tl.arange(0, N)
+    place = i[:, None] * N + i
+    tl.store(c + place, tl.dot(tl.load(a + place), tl.load(b + place)))
+
+a, b = (torch.randint(-4, 5, (64, 64), device="cuda").half() for _ in "ab")
+c = torch.zeros(64, 64, device="cuda")
+said_of(lambda: product[(1,)](a, b, c, 64))
+assert (c == a.float() @ b.float()).all()
+""", tmp_path)  # fmt: skip
+    assert "nothing found" in said
+
+
+def test_the_software_gpu_may_be_installed_again_once_triton_is_there(tmp_path):
+    run(COPY + """
+softgpu.install()
+copy[(4,)](x, y, n, B=256)
+assert (x == y).all()
+""", tmp_path)  # fmt: skip
+
+
 def test_arrays_of_pycuda_are_reached_without_pytorch(tmp_path):
     if not importlib.util.find_spec("pycuda"):
         pytest.skip("PyCUDA is not installed")

@@ -71,10 +71,20 @@ def test_a_fat_binary_gives_the_ptx_of_its_machine_code_where_it_has_no_other(ma
     )
 
 
-def test_what_follows_the_ptx_of_tiles_is_left_out(monkeypatch):
-    text = b".version 9.0\0.target sm_90\0.nv_intermediate_source_section {\0...\0"
-    monkeypatch.setattr(cubin, "_sections", lambda image: {".nv_debug_ptx_txt": text})
-    assert cubin.ptx_of(b"") == ".version 9.0\n.target sm_90\n"
+def test_the_line_of_a_body_stands_in_it():
+    source = cubin._Table(["", "a.py"], [(0, 0, 1, 7)])
+    ptx = cubin._Table(["", "a.ptx"], [(0, 0, 1, 2)])
+    text = list(cubin._with_lines([".entry a()", "{", "ret;", "}"], source, ptx))
+    assert text == [".entry a()", "{", ".loc 1 7 0", "ret;", "}", '.file 1 "a.py"']
+
+
+def test_what_follows_the_ptx_of_tiles_is_left_out_and_lines_are_not(made, monkeypatch):
+    sections = cubin._sections(made("cubin", "-lineinfo"))
+    monkeypatch.setattr(cubin, "_sections", lambda image: sections)
+    whole = cubin.ptx_of(b"")
+    text = sections[".nv_debug_ptx_txt"].rstrip(b"\0")
+    sections[".nv_debug_ptx_txt"] = text + b"\0.nv_intermediate_source_section {\0...\0"
+    assert cubin.ptx_of(b"") == whole and ".file 1 " in whole
 
 
 def test_machine_code_without_ptx_says_how_to_compile_it(made):
