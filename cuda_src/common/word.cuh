@@ -48,25 +48,30 @@ __device__ void stream(T *to, const Packed<T, N> &pack)
 template <bool SHIFTED, typename T, int N>
 struct Piece {
     Packed<T, N> pack;
-    __device__ void load(const T *from) { pack = *reinterpret_cast<const Packed<T, N> *>(from); }
+    __device__ void load(const T *from, const T *) { pack = *(const Packed<T, N> *)from; }
     __device__ Packed<T, N> get() const { return pack; }
 };
 
-// 16 bytes from any address: the two aligned words that hold them, and where in the first they begin.
+// 16 bytes from any address below `end`. Lanes of a warp take neighbours: each loads the aligned word that its
+// own begin in, and has the rest from the next lane. The last lane is there for this only.
 template <typename T, int N>
 struct Piece<true, T, N> {
-    uint4 word[2];
-    int bytes;
-    __device__ void load(const T *from)
+    uint4 word;
+    int bytes;  // how far into the word its own begin
+    __device__ void load(const T *from, const T *end)
     {
         bytes = (unsigned long long)from % 16;
-        auto first = reinterpret_cast<const uint4 *>(from - bytes / sizeof(T));
-        word[0] = first[0], word[1] = first[1];
+        from -= bytes / sizeof(T);
+        if (from + N <= end) word = *(const uint4 *)from;
+        else
+            for (int k = 0; k < N; ++k)
+                if (from + k < end) reinterpret_cast<T *>(&word)[k] = from[k];
     }
     __device__ Packed<T, N> get() const
     {
         unsigned part[8];
-        memcpy(part, word, sizeof part);
+        memcpy(part, &word, sizeof word);
+        for (int i = 0; i < 4; ++i) part[4 + i] = __shfl_down_sync(0xffffffff, part[i], 1);
         for (int i = 0; i < 6 && (bytes & 8); ++i) part[i] = part[i + 2];
         for (int i = 0; i < 5 && (bytes & 4); ++i) part[i] = part[i + 1];
         for (int i = 0; i < 4; ++i) part[i] = __funnelshift_r(part[i], part[i + 1], bytes % 4 * 8);

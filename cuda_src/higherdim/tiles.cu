@@ -3,9 +3,9 @@
 // tiles * width * PACK >= inner. PACK divides inner and x is aligned to a pack. totals holds
 // outer * chunks * inner values; arrived[outer * tiles] starts at zero and is zero again at the end.
 // Step 3: a thread owns PACK columns; the threads of a block that share them take turns at the rows, meet in
-// shared memory, and the last chunk of a tile to arrive folds the chunks: one launch. Where PACK does not divide
-// inner, in totals it is rounded up to packs. SHIFTED = 1: packs of 16 bytes are cut from two aligned ones. Or
-// MERGED rows count as one, which PACK divides and which is one tile.
+// shared memory, and the last chunk of a tile to arrive folds the chunks: one launch. SHIFTED = 1: rows begin
+// anywhere. A warp's last lane then has no columns, and a row of totals is rounded up to packs.
+// MERGED rows count as one, of which a tile has all: for rows too short for packs.
 // Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
@@ -20,21 +20,21 @@ constexpr int UNROLL = 4;
 constexpr int SHIFTED = 0;
 constexpr int MERGED = 1;
 
-// Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end; a Piece is a pack.
+// Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end; x ends at x_end.
 template <bool SHIFT, typename V>
 __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long end, long long inner,
-                                       long long column)
+                                       long long column, const V *x_end)
 {
     Op op;
     Packed<Acc, PACK> acc;
     for (int k = 0; k < PACK; ++k) acc[k] = op.initial();
     int tall = blockDim.y;
-    long long row = column < inner ? begin + threadIdx.y : end;
+    long long row = SHIFT || column < inner ? begin + threadIdx.y : end;
     for (; row < end; row += UNROLL * tall) {
-        Piece<SHIFT, V, PACK> p[UNROLL];
+        Piece<SHIFT, V, PACK> p[UNROLL];  // packs
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
-            if (row + u * tall < end) p[u].load(x + (row + u * tall) * inner + column);
+            if (row + u * tall < end) p[u].load(x + (row + u * tall) * inner + column, x_end);
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             if (row + u * tall >= end) break;
@@ -45,8 +45,9 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long en
     return acc;
 }
 
-// Folds the threads one above the other, and returns the results of the block's columns.
-__device__ Acc *fold_block(Packed<Acc, PACK> acc)
+// Folds the threads one above the other, and returns the results of the block's columns: a thread's packs are
+// at this place, if any (-1: none).
+__device__ Acc *fold_block(Packed<Acc, PACK> acc, int place)
 {
     __shared__ Packed<Acc, PACK> s[BLOCK];
     Op op;
@@ -58,7 +59,7 @@ __device__ Acc *fold_block(Packed<Acc, PACK> acc)
             for (int k = 0; k < PACK; ++k) acc[k] = op(acc[k], s[at + half * blockDim.x][k]);
         __syncthreads();  // and read
     }
-    if (y == 0) s[at] = acc;
+    if (y == 0 && place >= 0) s[place] = acc;
     __syncthreads();  // the results are there
     return s[0].element;
 }
@@ -69,38 +70,40 @@ __launch_bounds__(BLOCK, 1024 / BLOCK) void tiles(const T *__restrict__ x, Out *
                                                   long long inner, Acc *totals, unsigned *arrived)
 {
     Op op;
-    int tiles = gridDim.x / int(outer), width = blockDim.x * PACK, chunks = gridDim.y;
-    int y = threadIdx.y, height = blockDim.y, tid = y * blockDim.x + threadIdx.x;
-    int threads = blockDim.x * height;
+    int tiles = gridDim.x / int(outer), chunks = gridDim.y;
+    int place = threadIdx.x - SHIFTED * (threadIdx.x / 32);  // of its pack in the tile
+    int width = (blockDim.x - SHIFTED * blockDim.x / 32) * PACK;
+    int tid = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
     long long slice = blockIdx.x / tiles, chunk = blockIdx.y;
-    long long first = blockIdx.x % tiles * (long long)width, column = first + threadIdx.x * PACK;
-    long long wide = MERGED * inner, rows = (reduce + MERGED - 1) / MERGED;
-    long long begin = 0, end = rows, pitch = (wide + PACK - 1) / PACK * PACK;
+    long long first = blockIdx.x % tiles * (long long)width, column = first + place * PACK;
+    bool lends = SHIFTED && threadIdx.x % 32 == 31;  // to its neighbour, and has no columns
+    long long wide = MERGED * inner, rows = reduce / MERGED, begin = 0, end = rows;
     if (chunks > 1) {
-        rows = (rows + chunks - 1) / chunks;
-        begin = chunk * rows, end = min(end, begin + rows);
+        long long share = (rows + chunks - 1) / chunks;
+        begin = chunk * share, end = min(rows, begin + share);
     }
+    const T *x_end = x + outer * reduce * inner;
     x += slice * reduce * inner;
 
-    // This thread's last pack may go past the end of the slice.
-    long long last = begin + y + ((end - begin - 1 - y) & -height);
-    long long left = reduce * inner - last * wide - column;
-    bool ragged =
-        (SHIFTED || MERGED > 1) && begin + y < end && column < wide && left < (1 + SHIFTED) * PACK;
-    Packed<T, PACK> rest;
+    // Rows that are too few to be merged.
+    long long left = reduce * inner - rows * wide - column;
+    bool has_rest = MERGED > 1 && chunk == 0 && threadIdx.y == 0;
+    Packed<T, PACK> last;
     for (int k = 0; k < PACK; ++k)
-        if (ragged && k < left) rest[k] = x[last * wide + column + k];
-    auto acc = fold_rows<SHIFTED>(x, begin, ragged ? last : end, wide, column);
+        if (has_rest && k < left) last[k] = x[rows * wide + column + k];
+    auto acc = fold_rows<SHIFTED>(x, begin, end, wide, column, x_end);
     for (int k = 0; k < PACK; ++k)
-        if (ragged && k < left) acc[k] = op(acc[k], op.from(rest[k], last));
+        if (has_rest && k < left) acc[k] = op(acc[k], op.from(last[k], rows));
 
-    Acc *row = fold_block(acc);
+    Acc *row = fold_block(acc, lends ? -1 : place);
     if (chunks > 1) {
+        long long pitch = (wide + PACK - 1) / PACK * PACK;
+        int columns = min((long long)width, pitch - first);
         totals += slice * chunks * pitch;
-        for (int j = tid; j < min((long long)width, pitch - first); j += threads)
-            totals[chunk * pitch + first + j] = row[j];
+        for (int j = tid; j < columns; j += threads) totals[chunk * pitch + first + j] = row[j];
         if (!last_to_arrive(arrived + blockIdx.x, chunks)) return;
-        row = fold_block(fold_rows<false>(totals, 0, chunks, pitch, column));
+        acc = fold_rows<false>(totals, 0, chunks, pitch, lends ? pitch : column, totals);
+        row = fold_block(acc, lends ? -1 : place);
     }
     for (int j = tid; j < min((long long)width, inner - first); j += threads) {
         for (int r = 1; r < MERGED; ++r) row[j] = op(row[j], row[r * inner + j]);

@@ -90,7 +90,9 @@ class KernelCall:
             self.middle += b"\0" * (-len(self.middle) % value.dtype.alignment) + value.tobytes()
 
     def __call__(self, stream, addresses, after=(), before=b""):
-        arguments = before + ADDRESSES[len(addresses)](*addresses) + self.middle
+        arguments = ADDRESSES[len(addresses)](*addresses) + self.middle
+        if before:
+            arguments = before + arguments
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
         self.launch(self.grid, self.block, arguments, self.shared, stream)

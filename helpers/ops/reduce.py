@@ -218,20 +218,21 @@ def _columns(sizes, itemsize, choices, places):
     pack, widest = (dividing(n, itemsize, *places) for n in (inner, 0))
     if large and reduce * inner < 31 * widest and outer > 2 * multiprocessors():
         return _slices(sizes, widest, itemsize, choices)
-    merged = _merged(sizes, pack, widest) if not indexed else 1
-    shifted = merged == 1 and large and 2 * widest <= inner and pack * itemsize <= NARROW
-    shifted = shifted and widest * itemsize == 16
+    merged, shifted = _merged(sizes, itemsize, pack, widest, large) if not indexed else (1, False)
+    if large and pack * itemsize <= NARROW and merged == 1 and 2 * widest <= inner:
+        shifted = widest * itemsize == 16
     pack = widest if merged > 1 or shifted else pack
-    rows, packs = ceil_divide(reduce, merged), ceil_divide(merged * inner, pack)
+    rows, packs = reduce // merged, ceil_divide(merged * inner, pack)
     block, unroll = 256 if indexed else 512, 8 if pack * itemsize <= 4 else 4
     width, each = power_of_two(packs if merged > 1 else builtins.min(packs, 16)), 8
+    width = 32 if shifted else width
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
         width, each = 2 * width, 2 * unroll
     height = builtins.min(block // width, power_of_two(ceil_divide(rows, each)))
     whole = power_of_two(ceil_divide(rows, height))  # of a thread's rows
     alone = whole * pack * itemsize <= (MOST_BYTES if large else 2 * MOST_BYTES)
     unroll = whole if alone else builtins.min(unroll, power_of_two(rows))
-    tiles = ceil_divide(packs, width)
+    tiles = ceil_divide(packs, width - width // 32 * shifted)
     chunks = _parts(outer * tiles, width * height, ceil_divide(rows, height * unroll))
     choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll}
     choices |= {"SHIFTED": int(shifted), "MERGED": merged}
@@ -240,16 +241,18 @@ def _columns(sizes, itemsize, choices, places):
     return launch, together * packs * pack * TOTAL_BYTES, together * tiles
 
 
-def _merged(sizes, pack, widest):
-    """Return how many rows count as one: as many as packs of the widest kind divide, and four of
-    them fill, if rows are too short or too odd for such packs."""
+def _merged(sizes, itemsize, pack, widest, large):
+    """Return how many rows count as one, so that packs of the widest kind fit rows that are too
+    short or too odd for them, and whether such rows still begin anywhere."""
     outer, reduce, inner = sizes
-    if pack == widest or inner >= 4 * widest or (outer > 1 and reduce * inner % widest):
-        return 1
-    merged = widest // gcd(inner, widest)
+    if pack == widest or inner >= 4 * widest:
+        return 1, False
+    shifted = outer > 1 and reduce * inner % widest > 0
+    merged = 31 * widest // inner if shifted else widest // gcd(inner, widest)
     while merged * inner < 4 * widest:
         merged *= 2
-    return merged if merged <= reduce else 1
+    fits = merged <= reduce and (large and widest * itemsize == 16 or not shifted)
+    return (merged, shifted) if fits else (1, False)
 
 
 def _slices(sizes, pack, itemsize, choices):
