@@ -61,11 +61,15 @@ struct Piece<true, T, N> {
     __device__ void load(const T *from, const T *end)
     {
         bytes = (unsigned long long)from % 16;
-        from -= bytes / sizeof(T);
-        if (from + N <= end) word = *(const uint4 *)from;
-        else
-            for (int k = 0; k < N; ++k)
-                if (from + k < end) reinterpret_cast<T *>(&word)[k] = from[k];
+        auto half = (const unsigned short *)from - bytes / 2, last = (const unsigned short *)end;
+        if (half + 8 <= last) {
+            word = *(const uint4 *)half;
+            return;
+        }
+        unsigned part[4] = {};  // whole words, so that nobody waits for a load to take it apart
+        for (int i = 0; i < 8; ++i)
+            if (half + i < last) part[i / 2] |= half[i] << i % 2 * 16;
+        memcpy(&word, part, sizeof word);
     }
     __device__ Packed<T, N> get() const
     {
