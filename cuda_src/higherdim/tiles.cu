@@ -105,8 +105,11 @@ __launch_bounds__(BLOCK, 1024 / BLOCK) void tiles(const T *__restrict__ x, Out *
         acc = fold_rows<false>(totals, 0, chunks, pitch, lends ? pitch : column, totals);
         row = fold_block(acc, lends ? -1 : place);
     }
-    for (int j = tid; j < min((long long)width, inner - first); j += threads) {
-        for (int r = 1; r < MERGED; ++r) row[j] = op(row[j], row[r * inner + j]);
-        out[slice * inner + first + j] = Out(op.finish(row[j], reduce));
+    for (int count = MERGED; count > 1; count = (count + 1) / 2) {  // of rows that are one
+        int half = (count + 1) / 2, lower = half * inner, upper = (count - half) * inner;
+        for (int j = tid; j < upper; j += threads) row[j] = op(row[j], row[lower + j]);
+        __syncthreads();  // the upper half is folded
     }
+    for (int j = tid; j < min((long long)width, inner - first); j += threads)
+        out[slice * inner + first + j] = Out(op.finish(row[j], reduce));
 }

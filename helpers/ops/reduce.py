@@ -223,7 +223,7 @@ def _columns(sizes, itemsize, choices, places):
         shifted = widest * itemsize == 16
     pack = widest if merged > 1 or shifted else pack
     rows, packs = reduce // merged, ceil_divide(merged * inner, pack)
-    block, unroll = 256 if indexed else 512, 8 if pack * itemsize <= 4 else 4
+    block, unroll = 256 if indexed or shifted else 512, 8 if pack * itemsize <= 4 else 4
     width, each = power_of_two(packs if merged > 1 else builtins.min(packs, 16)), 8
     width = 32 if shifted else width
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:

@@ -65,12 +65,12 @@ def _choose(x):
     group = power_of_two(ceil_divide(packs, each))
     if group <= 512:
         return _in_registers(batch, hidden, group, choices | {"PACKS": ceil_divide(packs, group)})
-    spread = ceil_divide(packs, CLUSTER * BLOCK)
-    capability = cuda.Context.get_device().compute_capability()
-    if spread <= REGISTER_BYTES // (pack * wide.itemsize) and capability >= (9, 0):
+    few, spread = x.nbytes <= MANY_BYTES, ceil_divide(packs, CLUSTER * BLOCK)
+    has_clusters = cuda.Context.get_device().compute_capability() >= (9, 0)
+    if few and has_clusters and spread <= REGISTER_BYTES // (pack * wide.itemsize):
         choices, grid = choices | {"PACKS": spread}, (batch * CLUSTER,)
         return KernelCall("softmax/cluster.cu", choices, grid, (BLOCK,), batch, hidden)
-    held = TILE_BYTES if x.nbytes > MANY_BYTES else TILE_BYTES // 2
+    held = TILE_BYTES // 2 if few else TILE_BYTES
     choices["PACKS"] = packs = min(held // (BLOCK * pack * itemsize), 32)
     tile = BLOCK * packs * pack
     if hidden <= MOST_TRAILING * tile:
