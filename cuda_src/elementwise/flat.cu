@@ -28,7 +28,7 @@ __device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index, DIMENSIONS>
     auto place = layout.find(i, [&](int d, Index at) { column = d ? column : at; });
 #pragma unroll
     for (int k = 0; k < COUNT; ++k, ++column) {
-        if (column == layout.dimension[0].size) {
+        while (column == layout.dimension[0].size) {  // seldom: a branch, no selections
             column = 0;
             place = layout.find(i + k, [](int, Index) {});
         }

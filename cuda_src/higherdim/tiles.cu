@@ -28,18 +28,19 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long en
     Op op;
     Packed<Acc, PACK> acc;
     for (int k = 0; k < PACK; ++k) acc[k] = op.initial();
-    int tall = blockDim.y;
-    long long row = SHIFT || column < inner ? begin + threadIdx.y : end;
-    for (; row < end; row += UNROLL * tall) {
+    int tall = blockDim.y, rows = SHIFT || column < inner ? end - begin : 0;
+    x += (begin + threadIdx.y) * inner + column;
+    for (int row = threadIdx.y; row < rows; row += UNROLL * tall) {
         Piece<SHIFT, V, PACK> p[UNROLL];  // packs
 #pragma unroll
-        for (int u = 0; u < UNROLL; ++u)
-            if (row + u * tall < end) p[u].load(x + (row + u * tall) * inner + column, x_end);
+        for (int u = 0; u < UNROLL; ++u, x += tall * inner)
+            if (row + u * tall < rows) p[u].load(x, x_end);
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            if (row + u * tall >= end) break;
+            if (row + u * tall >= rows) break;
             Packed<V, PACK> pack = p[u].get();
-            for (int k = 0; k < PACK; ++k) acc[k] = op(acc[k], op.from(pack[k], row + u * tall));
+            for (int k = 0; k < PACK; ++k)
+                acc[k] = op(acc[k], op.from(pack[k], begin + row + u * tall));
         }
     }
     return acc;

@@ -27,7 +27,7 @@ NARROW = 4  # bytes per load, up to which two aligned ones of 16 bytes are faste
 LARGE = 4 << 20  # bytes from which on wide accesses pay
 MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
 MOST_PACKS = 160  # of a row that lanes share
-MOST_BYTES = 64  # that a thread loads at once
+MOST_BYTES = 64  # that a thread loads at once; of small arrays, twice as many
 SLICES_BYTES = 1 << 14  # of short slices that a block has
 ROUND_US, MEET_US = 0.5, 2  # a load's way from memory; a total's way to the last block, and back
 AT_A_TIME = 1024  # threads of a multiprocessor whose loads keep memory busy
@@ -199,15 +199,12 @@ def _rows(batch, hidden, itemsize, choices, places):
     if many and row_bytes <= 4096:
         grid = (ceil_divide(batch, 8),)
         return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
+    block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
+    block = builtins.min(256 if batch >= 4 * multiprocessors() else 512, builtins.max(64, block))
     splits = 1 if many else _parts(batch, 2 * 256, row_bytes >> 14)
-    if splits == 1:
-        block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
-        most = 256 if batch >= 4 * multiprocessors() else 512
-        block = builtins.min(most, builtins.max(64, block))
-        name, choices = "rowreduce/block_packed.cu", choices | {"UNROLL": 8}
-        return KernelCall(name, choices, (batch,), (block,), batch, hidden), None, 0
-    together, sizes = batch * splits, (batch, hidden, np.int32(splits))
-    launch = KernelCall("rowreduce/split.cu", choices, (together,), (256,), *sizes)
+    together, block = (batch * splits, 256) if splits > 1 else (0, block)
+    sizes = batch, hidden, np.int32(splits)
+    launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
     return launch, together * TOTAL_BYTES, together
 
 
@@ -218,7 +215,9 @@ def _columns(sizes, itemsize, choices, places):
     pack, widest = (dividing(n, itemsize, *places) for n in (inner, 0))
     if large and reduce * inner < 31 * widest and outer > 2 * multiprocessors():
         return _slices(sizes, widest, itemsize, choices)
-    merged, shifted = _merged(sizes, itemsize, pack, widest, large) if not indexed else (1, False)
+    merged, shifted = 1, False
+    if large and not indexed:
+        merged, shifted = _merged(sizes, itemsize, pack, widest)
     if large and pack * itemsize <= NARROW and merged == 1 and 2 * widest <= inner:
         shifted = widest * itemsize == 16
     pack = widest if merged > 1 or shifted else pack
@@ -230,8 +229,12 @@ def _columns(sizes, itemsize, choices, places):
         width, each = 2 * width, 2 * unroll
     height = builtins.min(block // width, power_of_two(ceil_divide(rows, each)))
     whole = power_of_two(ceil_divide(rows, height))  # of a thread's rows
-    alone = whole * pack * itemsize <= (MOST_BYTES if large else 2 * MOST_BYTES)
-    unroll = whole if alone else builtins.min(unroll, power_of_two(rows))
+    most = 2 * MOST_BYTES // builtins.max(pack * itemsize, 8)
+    if large and whole * pack * itemsize <= MOST_BYTES:
+        unroll = whole
+    elif not large and not indexed and whole <= 2 * most:  # the fewer rounds the better
+        unroll = builtins.min(whole, most)
+    unroll = builtins.min(unroll, power_of_two(rows))
     tiles = ceil_divide(packs, width - width // 32 * shifted)
     chunks = _parts(outer * tiles, width * height, ceil_divide(rows, height * unroll))
     choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll}
@@ -241,18 +244,16 @@ def _columns(sizes, itemsize, choices, places):
     return launch, together * packs * pack * TOTAL_BYTES, together * tiles
 
 
-def _merged(sizes, itemsize, pack, widest, large):
+def _merged(sizes, itemsize, pack, widest):
     """Return how many rows count as one, so that packs of the widest kind fit rows that are too
     short or too odd for them, and whether such rows still begin anywhere."""
     outer, reduce, inner = sizes
-    if pack == widest or inner >= 4 * widest:
-        return 1, False
     shifted = outer > 1 and reduce * inner % widest > 0
     merged = 31 * widest // inner if shifted else widest // gcd(inner, widest)
     while merged * inner < 4 * widest:
         merged *= 2
-    fits = merged <= reduce and (large and widest * itemsize == 16 or not shifted)
-    return (merged, shifted) if fits else (1, False)
+    fits = inner < 4 * widest and merged <= reduce and (widest * itemsize == 16 or not shifted)
+    return (merged, shifted) if fits and pack < widest else (1, False)
 
 
 def _slices(sizes, pack, itemsize, choices):
