@@ -248,12 +248,14 @@ def _merged(sizes, itemsize, pack, widest):
     """Return how many rows count as one, so that packs of the widest kind fit rows that are too
     short or too odd for them, and whether such rows still begin anywhere."""
     outer, reduce, inner = sizes
+    if inner >= 4 * widest or pack == widest:
+        return 1, False
     shifted = outer > 1 and reduce * inner % widest > 0
     merged = 31 * widest // inner if shifted else widest // gcd(inner, widest)
     while merged * inner < 4 * widest:
         merged *= 2
-    fits = inner < 4 * widest and merged <= reduce and (widest * itemsize == 16 or not shifted)
-    return (merged, shifted) if fits and pack < widest else (1, False)
+    fits = merged <= reduce and (widest * itemsize == 16 or not shifted)
+    return (merged, shifted) if fits else (1, False)
 
 
 def _slices(sizes, pack, itemsize, choices):
