@@ -10,11 +10,15 @@ import shutil
 import signal
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-os.environ.setdefault("SOFTGPU_CRASHES", "1")
+CRASHES = Path(__file__).with_name(".cache") / "crashes.log"
+if "SOFTGPU_CRASHES" not in os.environ:
+    CRASHES.unlink(missing_ok=True)
+    os.environ["SOFTGPU_CRASHES"] = str(CRASHES)
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -24,6 +28,9 @@ else:  # what notebooks judge as they run as tests is no learner's progress
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Collecting tests and compiling make millions of objects, most of them young when they go.
+gc.set_threshold(50_000, 20, 20)
 
 # The same examples in every run, however slow the machine; nothing is kept on disk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
@@ -45,6 +52,13 @@ def pytest_runtest_logfinish(nodeid, location):
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Where the driver crashed: what it says of that on stderr is lost with its process."""
+    if CRASHES.exists():
+        terminalreporter.section("crashes")
+        terminalreporter.write(CRASHES.read_text())
+
+
 def pytest_collectstart(collector):
     """A cell's text is compared, not warnings on stderr or how matplotlib spells a figure."""
     if collector.path.suffix == ".ipynb":
@@ -60,11 +74,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    """Compiling makes millions of objects, most of them young when they go: a garbage collector
-    need not look for them as often, and never again at what all tests share."""
+    """What all tests share, a garbage collector need never look at again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def beyond_sample(items, fraction, seed):
@@ -97,8 +109,8 @@ TOGETHER = "/test_book.py", "/test_clock.py", "/test_grading.py", "/test_togethe
 
 class WhatIsCompiledOnce(LoadScopeScheduling):
     """A test goes to any free worker, but together with those that need the same compiled: the
-    cells of a notebook, the tests of a class, those of a function with the same first parameter,
-    and those that share a few large modules, a class that is graded, or the book."""
+    cells of a notebook, the tests of a class, tests of a function with the same first parameter,
+    and tests that share a few large modules, a class that is graded, or the book."""
 
     def remove_node(self, node):
         """What a worker that crashed has not done goes to others, all but the test it crashed in.

@@ -1,4 +1,4 @@
-"""Launches of the steps in cuda_src/elementwise: what each is told of two arrays that broadcast."""
+"""Launches of the steps in cuda_src/elementwise: what each takes for two arrays that broadcast."""
 
 from collections.abc import Sequence
 from math import ceil, prod
@@ -50,7 +50,7 @@ def prepare(
 
 
 def _sizes(step: str, a: Any, b: Any, out: Any) -> list:
-    """What a step is told beside the arrays, their length and the operator."""
+    """A step's arguments besides the arrays, their length and the operator."""
     if step not in STRIDED:
         plan = shapes.scheme(a.shape, b.shape)
         easy = step == plan.kernel != "same"

@@ -10,6 +10,7 @@ from softgpu import cache
 from softgpu.declarations import Declarations, short_name
 
 from . import autoinit  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
+from .nvcc_says import ERROR, INCLUDE, REMARK, SUCCEEDED
 from .warned import CompilerWarning
 
 from softgpu.xray import parameters  # isort: skip
@@ -24,11 +25,7 @@ __all__ = [
     "compile",
 ]
 
-ERROR = re.compile(r"^.*\berror\b.*$(?:\n(?!.*\b(?:error|warning)\b).+){0,2}", re.MULTILINE)
-SUCCEEDED = "The CUDA compiler succeeded, but said the following:\n"
-REMARK = re.compile(r"\n*^Remark: .*\n*", re.MULTILINE)
 ENTRY = re.compile(rb"(?:\.entry\s+|\.text\.)(\w+)")  # in PTX, and in machine code
-INCLUDE = re.compile(r"^\S*\.cu:(\d+):\d+: fatal (error: .*)\n(.*\n)*", re.MULTILINE)
 
 
 class CompileError(RuntimeError):
@@ -161,7 +158,7 @@ def _linked(source, kernel):
 
 
 class Kernel(Function):
-    """PyCUDA's function; a launch that cannot be right is refused in one sentence.
+    """PyCUDA's function; a launch that cannot be right raises one sentence that says why.
 
     name, source: the kernel's name, as compiled, and CUDA text; arguments: what its module, a
     SourceModule, took; parameters: what the kernel declares, None if that cannot be read off;

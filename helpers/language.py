@@ -19,7 +19,7 @@ TRANSLATIONS = Path(__file__).resolve().parents[1] / "publish/translations"
 def told(text: Any) -> Any:
     """A text in that language; what has no translation stays English.
 
-    The words of a phrase are found by its code, what fills its blanks is told, too. Texts of the
+    The words of a phrase are found by its code, and its blanks are translated, too. Texts of the
     course's contents, such as an exercise's title, are found as they are written."""
     language = os.environ.get("COURSE_LANGUAGE")
     return _told(text, _catalogue(language)) if language else text

@@ -1,4 +1,4 @@
-"""The number that a notebook's name begins with, and those of its exercises and predictions: 15b of
+"""The number that names of a notebook, its exercises and its predictions begin with: 15b of
 15b_warpgroups.ipynb, 15b.stored. It takes nothing but Python."""
 
 import re

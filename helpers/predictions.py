@@ -47,7 +47,7 @@ def find(name: str) -> dict:
 def predict(name: str, answer: Any, measured: Any) -> "ComparedAnswer":
     """What was predicted beside what was measured; the first answer is kept for the score.
 
-    answer: None, if nobody has answered: nothing is told yet. "show": nobody will."""
+    answer: None, if nobody has answered: nothing is revealed yet. "show": nobody will."""
     known = find(name)
     measured = _plain(measured)
     if measured != known["right"]:

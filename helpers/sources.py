@@ -1,4 +1,4 @@
-"""Find, show and compile kernels: those of cuda_src, and texts of your own.
+"""Find, show and compile kernels: cuda_src's, and texts of your own.
 
 A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines
 of its own, `using T = float;` or `constexpr int BLOCK = 256;`, and kernel("reduce/unrolled.cu",

@@ -1,4 +1,4 @@
-"""Tensor maps: what a GPU of compute capability 9.0 is told of an array to copy boxes of it.
+"""Tensor maps: descriptions of arrays, from which a GPU of compute capability 9.0 copies boxes.
 
 A map goes to a kernel by value, behind what `common/boxes.cuh` calls `before`:
 

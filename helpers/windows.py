@@ -1,4 +1,4 @@
-"""A window that moves over an image: what im2col and col2im are told of it, and what they give.
+"""A window that moves over an image: the arguments of im2col and col2im, and what they give.
 
     h, w = windows.sides((H, W), kernel=3, stride=(2, 1), padding=1)
     h.places, w.places    # of the window, on its way down and on its way across

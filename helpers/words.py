@@ -7,7 +7,7 @@ from enum import StrEnum, unique
 
 from softgpu.phrases import Phrase, Said
 
-__all__ = ["Answer", "Counter", "Kind", "Next", "Refusal", "Shown", "counter"]
+__all__ = ["Answer", "Counter", "Kind", "Next", "Part", "Refusal", "Shown", "counter"]
 
 
 @unique
@@ -186,7 +186,7 @@ class Next(Phrase):
     NO_SLEEP = "Use barriers to make threads wait for each other: sleep does not order them."
     KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
     KEEP_CHOICE = "Keep the line: the judge puts another number there."
-    CHOSEN_OTHERWISE = "The judge has put {what} there."
+    CHOSEN_OTHERWISE = "The judge has set {what}: what in your kernel must follow it?"
     USE_OPERATOR = "Use the operator in every step: the judge has replaced Sum with another one."
     # a launch
     KEEP_PARAMETERS = "Keep the stub's parameters: the judge passes arguments for these."
@@ -228,7 +228,10 @@ class Next(Phrase):
         "type that can hold its numbers? If two numbers nearly cancel, few digits remain."
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."
-    NAN_LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
+    NAN_LOST = (
+        "A NaN must come out, of one that goes in or of 0 · ∞: where do fmaxf, a comparison or an "
+        "`if` drop it?"
+    )
     NO_ELEMENTS = "There are no elements here: what must the result be then?"
     NOT_WRITTEN = "No block has written these elements."
     UNTOUCHED = "These elements still hold the judge's fill value, a NaN: no thread wrote them."
@@ -317,7 +320,7 @@ class Next(Phrase):
         "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
         "does your line compare these two?"
     )
-    TERMS = "Each sum has {depth} terms; {part}: which turn of the loop is that?"
+    TERMS = "Each sum has {depth} terms. {how}: {which}. Which turn of the loop is that?"
     OPERAND = (
         "It is a product of other matrices: in the {which} one, element {right} is used as element "
         "{wrong}."
@@ -332,6 +335,7 @@ class Next(Phrase):
     )
     ONE = "Only {where} is wrong, and all of it: what is different there?"
     SEVERAL = "Only {where} are wrong, and all of them: what is different there?"
+    ZEROS_AT = "In {where}, all is 0: which line should store or add there?"
     LACKS = (
         "Every wrong element lacks {times}input {number}[{place}], for example element {first}: "
         "which line reads that input?"
@@ -412,6 +416,65 @@ class Next(Phrase):
         "barrier. Two blocks fit with {most} registers: __launch_bounds__({threads}, 2) requests "
         "that from the compiler."
     )
+
+
+class Part(Phrase):
+    """What fills the blanks of advice: which way, which terms of a sum, which elements."""
+
+    MUCH = "much"
+    LITTLE = "little"
+    MANY = "many"
+    FEW = "few"
+    ABOVE = "above"
+    BELOW = "below"
+    FIRST = "first"
+    SECOND = "second"
+    INPUT = "input {number}"
+    ARGUMENT = "argument {number}"
+    EXPECTED = "the expected value"
+    BITS = "{bits} bits"
+    FLOAT = "a float"
+    NANS = "there are NaNs in input {number}"
+    EQUALS = "there are elements of input {number} equal to argument {at}"
+    # the terms of a sum
+    NO_SIGNS = "the signs are lost"
+    FIRST_FOR_ALL = "the first is taken for all"
+    NO_LAST = "the last is left out"
+    NO_FIRST = "the first is left out"
+    WITHOUT_ONE = "number {number} of every {size} is left out"
+    ONE = "only number {number} of every {size} is included"
+    REPEATED = "the first stands for the first {size}, the next for the next {size}"
+    ONE_FOR_ALL = "only number {number} of every {size} is included, {size} times"
+    SOME = "only the first {few} of every {size} are included"
+    SOME_TWICE = "only the first {few} of every {size} are included, twice"
+    NO_END = "everything from number {number:,} on is left out"
+    NO_BEGINNING = "everything before number {number:,} is left out"
+    END_TWICE = "everything from number {number:,} on is added twice"
+    BEGINNING_TWICE = "everything before number {number:,} is added twice"
+    TERM = "number {first}"
+    TERMS = "numbers {first} to {last}"
+    SCATTERED = "{count} of them, the first being number {first}"
+    LEFT_OUT = "Left out"
+    COUNTED = "Counted {times} times"
+    WEIGHTED = "Counted with the wrong weights"
+    # places
+    ELEMENT = "element"
+    ELEMENTS = "elements"
+    ROW = "row"
+    ROWS = "rows"
+    COLUMN = "column"
+    COLUMNS = "columns"
+    UNIT = "unit"
+    UNITS = "units"
+    INDEX = "index {axis} ="
+    AT = "{axis} {first:,}"
+    LAST_AT = "{axis} {first:,} (the last)"
+    STRETCH = "{axis} {first:,} to {last:,}"
+    TO_END = "{axis} {first:,} to the end"
+    REMAINDER = "{axis} whose number % {size} is {rest}"
+    # fragments of tensor cores
+    SHOULD_BE = "What should be {which}."
+    USED_AS = "{name}[{right}] is used as {name}[{wrong}]"
 
 
 class Answer(Phrase):

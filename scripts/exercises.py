@@ -6,7 +6,7 @@ the judge's limits follow from, goes into exercises/counts.json.
     python scripts/exercises.py            # notebooks/*.ipynb
     python scripts/exercises.py --check    # say which differ, and change nothing
 
-Those of a notebook stand in the order of exercises/course.txt. One that it does not have yet comes
+A notebook's exercises have the order of exercises/course.txt. One that it does not have yet comes
 after the one before it, the first under "Exercises", before "On your own"."""
 
 import argparse
@@ -70,7 +70,7 @@ def shown(exercise):
 
 
 def solution(exercise):
-    """The solution, which opens at a click. Its head stands in the cell above already."""
+    """The solution, which opens at a click. Its head is in the cell above already."""
     body = OPENING.sub("", exercise.solution.strip())
     text = f"```c++\n{body}\n```"
     return nbformat.v4.new_markdown_cell(folded("Solution", text))

@@ -26,7 +26,8 @@ LIMIT_S = 1800
 """After so long a run of tests hangs, which counts as found."""
 
 TESTS = {  # of a folder: those that a change there concerns, the most telling first
-    "driver/api": "driver/test_entry_points.py driver/test_driver.py test_declarations.py",
+    "driver/api": "driver/test_contexts_and_streams.py driver/test_entry_points.py"
+    " driver/test_driver.py test_declarations.py",
     "driver/base": "driver graphs test_devices.py test_declarations.py",
     "driver/count": "driver/test_rules.py xray/test_xray.py xray/test_clock.py",
     "driver/graphs": "graphs",

@@ -191,7 +191,7 @@ def make_environment():
 
 
 def pins(wheels):
-    """Lines of the lock: those of FIRST, and the rest; with NVIDIA's compiler wheels or without."""
+    """Lines of the lock: FIRST's packages, and the rest; with NVIDIA's compiler wheels or not"""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     lines = [line for line in lines if line and line[0] != "#"]
     if not wheels:

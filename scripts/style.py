@@ -1,32 +1,25 @@
-"""Look for the turns that docs/style.md bans, in what readers read: part of `make lint`."""
+"""Look for the turns that docs/style.md bans, in what readers read: part of `make lint`.
 
+Pages, notebooks' Markdown, predictions; comments, docstrings and strings of Python, C, CUDA."""
+
+import io
 import json
 import re
+import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "docs/style.md"
-LOOKED_AT = (  # each is clean; add the next when it is
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "docs/**/*.md",
-    "notebooks/glossary.md",
-    "notebooks/0[0-9]_*.ipynb",
-    "notebooks/1[0-2]_*.ipynb",
-    "notebooks/predictions/*.json",
-    "exercises/0[0-9].*/statement.md",
-    "exercises/1[0-2].*/statement.md",
-    "helpers/**/*.py",
-    "publish/teach/**/*.md",
-    "softgpu/README.md",
-    "softgpu/docs/*.md",
-)
+NOT_READ = TABLE, "tests/course/test_style.py"  # which quote the turns
+C = ".c", ".cpp", ".cu", ".cuh", ".h", ".inc"
+KINDS = *C, ".ipynb", ".json", ".md", ".py"
 ROW = re.compile(r"^\| `(?P<pattern>.*)` \| (?P<instead>.*) \|$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-PROSE_OF_PYTHON = re.compile(r'"(?:[^"\n\\]|\\.)*"')
+STRING = re.compile(r'"(?:[^"\n\\]|\\.)*"')
+OF_C = re.compile(rf"//[^\n]*|/\*.*?\*/|{STRING.pattern}", re.DOTALL)
+OF_PYTHON = tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)
 
 
 def turns(table):
@@ -36,32 +29,53 @@ def turns(table):
 
 
 def objections(path, text, banned):
-    """What is found in a file, a line each."""
-    before = ""
-    for number, line in enumerate(_prose(path, text), 1):
-        for pattern, instead in banned:
-            for found in pattern.finditer(f"{before} {line}"):  # a turn may go on in the next line
-                if found.end() > len(before) + 1:
-                    yield f"{path}:{number}: {found[0]!r}: write {instead}"
-        before = line
+    """What is found in a file, a line each; a turn may go on in the next line."""
+    prose = _prose(path, text)
+    flat = prose.replace("\n", " ")
+    for pattern, instead in banned:
+        for found in pattern.finditer(flat):
+            number = prose.count("\n", 0, found.start()) + 1
+            yield f"{path}:{number}: {found[0]!r}: write {instead}"
 
 
 def _prose(path, text):
-    """The lines that readers see of a file, without code. Of a notebook: those of its Markdown."""
+    """What readers see of a file, without code, at its lines."""
     if path.suffix == ".ipynb":
         cells = [c for c in json.loads(text)["cells"] if c["cell_type"] == "markdown"]
         text = "\n\n".join("".join(c["source"]) for c in cells)
     elif path.suffix == ".json":
-        text = "\n".join(PROSE_OF_PYTHON.findall(text))
+        text = "\n".join(STRING.findall(text))
     elif path.suffix == ".py":
-        text = "\n".join(" ".join(PROSE_OF_PYTHON.findall(x)) for x in text.splitlines())
-    return CODE.sub(lambda m: re.sub(r"[^\n]+", "`", m[0]), text).splitlines()
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        text = _at_its_lines((t.start[0], t.string) for t in tokens if t.type in OF_PYTHON)
+    elif path.suffix in C:
+        text = _at_its_lines(
+            (text.count("\n", 0, m.start()) + 1, m[0]) for m in OF_C.finditer(text)
+        )
+    return CODE.sub(lambda m: re.sub(r"[^\n]+", "`", m[0]), text)
+
+
+def _at_its_lines(pieces):
+    """A text that has each of (line, piece) at its line, without signs of comments."""
+    lines = []
+    for first, piece in pieces:
+        for number, line in enumerate(piece.splitlines(), first):
+            lines += [""] * (number - len(lines))
+            lines[number - 1] = f"{lines[number - 1]} {line.strip(' #/*')}".strip()
+    return "\n".join(lines)
+
+
+def _tracked():
+    """The files of the repository that have prose; of data, predictions alone."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    names = [name for name in listed.stdout.splitlines() if name not in NOT_READ]
+    paths = [ROOT / name for name in names if name.endswith(KINDS)]
+    return [path for path in paths if path.suffix != ".json" or "predictions" in path.parts]
 
 
 def main(paths):
     banned = turns((ROOT / TABLE).read_text())
-    known = [path for pattern in LOOKED_AT for path in sorted(ROOT.glob(pattern))]
-    looked_at = [path for path in map(Path, paths or known) if path.name != Path(TABLE).name]
+    looked_at = map(Path, paths or _tracked())
     found = [o for path in looked_at for o in objections(path, path.read_text(), banned)]
     print("\n".join(found), end="\n" * bool(found))
     return bool(found)

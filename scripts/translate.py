@@ -3,7 +3,7 @@
     python scripts/translate.py [--check]
 
 A catalogue has the passages of a page: the cells of a notebook, or the paragraphs of another. Code,
-outputs and solutions are those of the English page. A passage that is new, or has changed since,
+outputs and solutions are the English page's. A passage that is new, or has changed since,
 stays in English until it is translated: its entry waits in the catalogue, with the Chinese that it
 may come from as a fuzzy one. Two pages are in the repository; the lab makes those that it opens as
 it starts (work.py). --check: change nothing, and fail where a catalogue or a page is not what would
@@ -48,7 +48,7 @@ def edition():
 
 
 def relinked(text, page, pages):
-    """The text of a Chinese page, whose links lead where those of the English page do, or to that
+    """The text of a Chinese page, whose links lead where the English page's do, or to that
     page's Chinese edition."""
 
     def link(match):
@@ -96,9 +96,9 @@ def renumbered(before, passage):
 
 
 def merged(catalogue, wanted):
-    """The catalogue with an entry for each passage; one that is new has, as a fuzzy translation,
-    that of the passage most like it among those that are gone. Numbers that change alone are
-    changed in the translation, too."""
+    """The catalogue with an entry for each passage; a new one gets, as fuzzy, the
+    translation of the most similar passage that is gone. If only numbers change, they change in
+    the translation, too."""
     kept = {entry.msgid: entry for entry in catalogue}
     gone = [msgid for msgid in kept if msgid not in wanted]
     new = polib.POFile(wrapwidth=WIDTH)

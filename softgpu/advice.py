@@ -100,7 +100,7 @@ class Barriers:
         return known.file, known.line
 
     def _sides(self, f) -> list[tuple[int, int]]:
-        """(site, what it does) of both sides, as they stand in the source."""
+        """(site, what it does) of both sides, in the order of the source."""
         sides = [(f.site, f.access), (f.other_site, f.other_access)]
         (file, line), (other_file, other) = (self._line(site) for site, _ in sides)
         if file == other_file and line != other:

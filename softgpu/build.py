@@ -72,7 +72,7 @@ def sources():
 
 
 def compiling(room):
-    """The command that compiles files of a room of the driver, but for which and what to."""
+    """The command that compiles a room of the driver, without the files' names and the result's."""
     return [find_compiler(), *flags(), *OLD_LIBC, f"-DSOFTGPU_ROOM=ROOM_{room.upper()}"]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import contract
 from .contract import ffi
+from .phrases import Said
 
 __all__ = ["Fault", "FaultKind", "last_fault"]
 
@@ -23,7 +24,7 @@ class Fault:
     loop: int
     limit_s: float
     where: str
-    what: str
+    what: Said
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}"
@@ -34,4 +35,5 @@ def last_fault(runtime: Any) -> Fault:
     found = ffi.new("Fault *")
     runtime.sg_last_fault(found)
     where, what = (ffi.string(text).decode() for text in (found.where, found.what))
-    return Fault(found.kind, found.site, found.loop, found.limit_s, where, what)
+    said = Said(what, FaultKind(found.kind), {"what": what})
+    return Fault(found.kind, found.site, found.loop, found.limit_s, where, said)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .advice import line_name
 from .faults import Fault
 from .phrases import Said, joined
-from .words import FindingKind, Report
+from .words import FindingKind, Place, Report
 
 __all__ = ["FOLDED", "Finding", "Findings", "without_repeats"]
 
@@ -18,7 +18,7 @@ FOLDED = " \n"  # JupyterLab shows no more of HTML that begins with it while the
 class Finding:
     """One thing that a kernel does wrong at a line, or between two lines.
 
-    Threads and blocks are those of the first time; for races and the like, other_... is the other
+    Threads and blocks are the first occurrence's; for races and the like, other_... is the other
     side, and other_line may be the same line."""
 
     kind: FindingKind
@@ -62,8 +62,10 @@ class Finding:
     @property
     def text(self) -> Said:
         """What happened where, without what to do about it."""
-        where = f"{self.file}:{self.line}" if self.file else f"line {self.line or 'unknown'}"
-        where += f", called at {self.root_file}:{self.root_line}" if self.root_line else ""
+        line = Place.LINE(number=self.line) if self.line else Place.UNKNOWN_LINE()
+        where = f"{self.file}:{self.line}" if self.file else line
+        if self.root_line:
+            where = Place.CALLED_AT(line=where, caller=f"{self.root_file}:{self.root_line}")
         times = Report.TIMES(count=self.count) if self.count > 1 else ""
         what = {"kind": self.kind, "where": where, "message": self.message, "times": times}
         lines = [
@@ -94,7 +96,7 @@ class Findings(list):
         return not self
 
     def of(self, kind: FindingKind | str) -> Findings:
-        """Those of one kind."""
+        """The findings of one kind."""
         return Findings(self.kernel, [f for f in self if f.kind == kind])
 
     @property
@@ -104,9 +106,9 @@ class Findings(list):
         return more + [Report.LOST()] * self.lost
 
     def __str__(self):
-        head = f"{len(self)} finding{'s' if len(self) > 1 else ''}" if self else "nothing found"
+        head = {0: Report.CLEAN, 1: Report.FOUND_ONE}.get(len(self), Report.FOUND)
         found = [f"{n}. {f}" for n, f in enumerate(self, 1)]
-        return "\n".join([f"kernel {self.kernel}: {head}", *found, *self.more])
+        return "\n".join([head(kernel=self.kernel, count=len(self)), *found, *self.more])
 
     __repr__ = __str__
 

@@ -37,7 +37,7 @@ def _of_one_line(match: re.Match[str]) -> str:
 
 @contextmanager
 def at_work_on(kernel: str) -> Iterator[None]:
-    """What goes wrong here, and is no refusal, is told with the kernel's name."""
+    """What goes wrong here, and is no refusal, is reported with the kernel's name."""
     try:
         yield
     except (PtxError, InternalError, MemoryError):

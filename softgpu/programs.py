@@ -52,7 +52,7 @@ def sources_of(words: Sequence[str]) -> list[str]:
 
 def _without_empty(words: Sequence[str]) -> list[str]:
     """Words for nvcc without libraries that need not be linked: this process has the driver, and
-    loads those of ours that a program calls."""
+    loads the ones of ours that a program calls."""
     joined = "\0".join(words).replace("-l\0", "-l")
     empty = {*_EMPTY, *(f"-l{name}" for name in libraries.LIBRARIES)}
     return [word for word in joined.split("\0") if word and word not in empty]

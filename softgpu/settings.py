@@ -87,7 +87,7 @@ def dump_folder() -> Path | None:
 
 
 def traced() -> bool:
-    """SOFTGPU_TRACE: whether calls of the driver are told on stderr."""
+    """SOFTGPU_TRACE: whether calls of the driver are printed on stderr."""
     return bool(_whole("SOFTGPU_TRACE", 0, 1))
 
 

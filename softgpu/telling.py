@@ -61,13 +61,14 @@ _ON_FAULTS = {
 }
 
 
-def _these(bytes_: list[int]) -> str:
-    """ "byte 3", "bytes 4 to 7", "bytes 0, 1, 5": of an access."""
+def _these(bytes_: list[int]) -> Said:
+    """Which bytes of an access."""
     first, last = bytes_[0], bytes_[-1]
     if first == last:
-        return f"byte {first}"
-    in_a_row = last - first + 1 == len(bytes_)
-    return f"bytes {first} to {last}" if in_a_row else f"bytes {', '.join(map(str, bytes_))}"
+        return Place.BYTE(number=first)
+    if last - first + 1 == len(bytes_):
+        return Place.STRETCH(first=first, last=last)
+    return Place.THESE(numbers=", ".join(map(str, bytes_)))
 
 
 def _at(place: list[int]) -> str:
@@ -107,22 +108,11 @@ def last_findings(
     return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
-_WORDS = {
-    "numba": {"__syncthreads()": "cuda.syncthreads()", "__threadfence()": "cuda.threadfence()"},
-    "triton": {"__syncthreads()": "tl.debug_barrier()"},
+_CALLS = {"barrier": "__syncthreads()", "fence": "__threadfence()"}
+_OTHER_CALLS = {  # what other languages call them
+    "numba": {"barrier": "cuda.syncthreads()", "fence": "cuda.threadfence()"},
+    "triton": {"barrier": "tl.debug_barrier()"},
 }
-
-
-def _in_words_of(language: str, advice: Said) -> Said:
-    """Advice with the names that the kernel's language has for CUDA's functions, and its codes."""
-    text = str(advice)
-    for ours, theirs in _WORDS.get(language, {}).items():
-        text = text.replace(ours, theirs)
-    if text == advice:
-        return advice
-    said = Said(text)
-    said.parts = (advice,)
-    return said
 
 
 class _Teller:
@@ -132,6 +122,11 @@ class _Teller:
         self.launch = launch
         self.has_warps = threads > _LANES
         self.found: list[RawFinding] = []
+        self.calls = _CALLS | _OTHER_CALLS.get(launch.module.language, {})
+
+    def _advice(self, code: Advice) -> Said:
+        """Advice with the calls that it names as the kernel's language has them."""
+        return code(**{name: c for name, c in self.calls.items() if f"{{{name}}}" in code.value})
 
     @cached_property
     def barriers(self) -> Barriers:
@@ -155,7 +150,7 @@ class _Teller:
             file=Path(file).name,
             line=line,
             message=message,
-            advice=_in_words_of(self.launch.module.language, advice),
+            advice=advice,
             count=f.count,
             block=tuple(f.block),
             thread=tuple(f.thread),
@@ -277,16 +272,16 @@ class _Teller:
     def _race(self, f: RawFinding, place: Said):
         if f.note in _UNDER_WAY:
             happened, advice = _UNDER_WAY[f.note]
-            return self._meets(happened, f, place), advice()
+            return self._meets(happened, f, place), self._advice(advice)
         message = Happened.RACE(what=self._sides(f, place))
         if f.note == "unfenced":
             return message, self._fence(f)
         if f.note == "volatile":
             barrier = self._barrier(f) if f.same_block else ""
-            return message, joined(Advice.VOLATILE(), barrier, Advice.FLAG())
+            return message, joined(Advice.VOLATILE(), barrier, self._advice(Advice.FLAG))
         if self._is_between_blocks(f) and f.note != "bulk_overwriting":
             return message, self._barrier(f)
-        return message, _RACES[f.note]() if f.note in _RACES else self._barrier(f)
+        return message, self._advice(_RACES[f.note]) if f.note in _RACES else self._barrier(f)
 
     def _meets(self, happened: Happened, f: RawFinding, place: Said) -> Said:
         """What a thread does where something of another thread's may be under way."""
@@ -324,14 +319,14 @@ class _Teller:
     def _barrier(self, f: RawFinding) -> Said:
         if self._is_between_blocks(f):
             return Advice.CLUSTER_SYNC()
-        return self.barriers.advice(f, "__syncthreads()", BLOCK)
+        return self.barriers.advice(f, self.calls["barrier"], BLOCK)
 
     def _is_between_blocks(self, f: RawFinding) -> bool:
         """Whether two blocks of a cluster are at the shared memory of one of them."""
         return f.space in (SHARED, CLUSTER) and not f.same_block
 
     def _fence(self, f: RawFinding) -> Said:
-        return Advice.FENCE_BLOCK() if f.same_block else Advice.FENCE()
+        return self._advice(Advice.FENCE_BLOCK if f.same_block else Advice.FENCE)
 
     def _missing_syncwarp(self, f: RawFinding, place: Said):
         message = Happened.SYNCWARP(what=self._sides(f, place))
@@ -365,6 +360,8 @@ class _Teller:
         if f.note in ("absent", "not_named"):
             return self._members(f, Happened.SYNCWARP_ITSELF())
         who = {"thread": _thread(f), "other": _at(f.other_thread)}
+        if f.note == "whole_warp":
+            return Happened.WARP_DISAGREES(**who), Advice.WHOLE_WARP()
         if f.note == "exited":
             return Happened.EXITED(**who, lanes=f.lanes), Advice.NO_RETURN()
         if f.note == "two_lines":

@@ -36,6 +36,9 @@ class Report(Phrase):
 
     HEAD = "{kind}: {where}: {message}{times}"
     TIMES = " ({count} times)"
+    CLEAN = "kernel {kernel}: nothing found"
+    FOUND_ONE = "kernel {kernel}: 1 finding"
+    FOUND = "kernel {kernel}: {count} findings"
     MORE = "{dropped} more findings are not shown"
     LOST = "The launch has too many blocks and waits to find all races: sanitize a smaller one."
 
@@ -65,6 +68,9 @@ class Thread(Phrase):
 class Place(Phrase):
     """Where in memory, and in the source."""
 
+    BYTE = "byte {number}"
+    STRETCH = "bytes {first} to {last}"
+    THESE = "bytes {numbers}"
     BYTE_OF = "{what}, byte {byte}"
     BYTES = "{count} bytes"
     ONE_BYTE = "{count} byte"
@@ -156,6 +162,7 @@ class Happened(Phrase):
     SKIPPED = (
         "{thread} waits here, but {lanes} threads of its warp, the first of them ({other}), pass by"
     )
+    WARP_DISAGREES = "{thread} executes this without thread ({other}) of its warp"
     READS_NO_THREAD = "{thread} reads the value of a lane that has no thread"
     READS_RETURNED = "{thread} reads the value of thread ({other}), which has returned"
     READS_ABSENT = "{thread} reads the value of thread ({other}), which does not take part"
@@ -208,7 +215,7 @@ class Advice(Phrase):
     )
     OTHER_BLOCK = (
         "Blocks run in any order: let each write only memory that no other touches, or use "
-        "__threadfence() and an atomic counter to signal that a block is done."
+        "{fence} and an atomic counter to signal that a block is done."
     )
     SCOPE = (
         "An atomic of block scope (atomicAdd_block, cuda::thread_scope_block) protects only within "
@@ -219,7 +226,7 @@ class Advice(Phrase):
         "memory."
     )
     VOLATILE = "volatile orders nothing."
-    FLAG = "For a flag: __threadfence() between the data and the flag."
+    FLAG = "For a flag: {fence} between the data and the flag."
     RELEASE_IT = (
         "Let its readers signal that they are done (arrive at an mbarrier of its own, or meet at a "
         "barrier), and let the thread that copies wait for that before it overwrites it."
@@ -236,7 +243,7 @@ class Advice(Phrase):
     )
     WAIT_FOR_COPIES = (
         "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): all "
-        "of its groups but the last n are done), then let all meet at __syncthreads(). If they "
+        "of its groups but the last n are done), then let all meet at {barrier}. If they "
         "already do, the copy begins too early: let all readers of the old data meet before it "
         "begins."
     )
@@ -273,7 +280,7 @@ class Advice(Phrase):
         "barrier.cluster.arrive and barrier.cluster.wait."
     )
     FENCE = (
-        "A lock or a flag hands over no data without a fence: put __threadfence(), which reaches "
+        "A lock or a flag hands over no data without a fence: put {fence}, which reaches "
         "other blocks (__threadfence_block() does not), after the data is written and before the "
         "lock is released or the flag set."
     )
@@ -296,6 +303,10 @@ class Advice(Phrase):
         "Take the barrier out of the condition, so that all threads meet at the same one."
     )
     NO_CONDITION = "Take the barrier out of the condition or loop that threads may disagree on."
+    WHOLE_WARP = (
+        "The 32 lanes of a warp execute an instruction `.aligned` together: take it out of the "
+        "condition that they disagree on, and let none return before it."
+    )
     ALL_LANES = (
         "Let all lanes that are read take part: move the shuffle out of the condition, or read "
         "only lanes that are there."

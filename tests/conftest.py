@@ -39,6 +39,24 @@ def marked_if_asked(request):
         request.getfixturevalue("marked")
 
 
+@pytest.fixture
+def no_launches(monkeypatch):
+    """A function that expects (error, words, call) of each call, and no launch of helpers.ops."""
+    from helpers.ops.launch import KernelCall  # not above: it takes the GPU
+
+    def launched(*_):
+        raise AssertionError("launched")
+
+    def expect(refused):
+        calls = list(refused)
+        monkeypatch.setattr(KernelCall, "__call__", launched)
+        for error, words, call in calls:
+            with pytest.raises(error, match=words):
+                call()
+
+    return expect
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     if not CHROMIUM:

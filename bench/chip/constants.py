@@ -140,7 +140,7 @@ def products(v):
 
 
 def hopper(v):
-    """What chips with bulk copies have: cycles of one that is waited for, and those of each byte
+    """What chips with bulk copies have: cycles of one that is waited for, and of each byte
     of it; of an mbarrier's passing."""
     boxes = {int(h["bytes"]): n for h, n in v.all("boxes", deep=1, blocks=1, cold=False)}
     if not boxes:

@@ -101,16 +101,16 @@ extern "C" __global__ __launch_bounds__(BLOCK) void gradient(
          h < last; ++h) {
         long long rows = (batch * p.heads + h) * p.queries;
         const T *of_q = q + batch * p.q.batch + h * p.q.head;
-        auto bring = [&](float *(&to)[2], bool keys, long long from) {
+        auto load_tiles = [&](float *(&to)[2], bool keys, long long from) {
             const T *x = keys ? k + from * p.k.row : of_q + from * p.q.row;
             const T *y = keys ? v + from * p.v.row : by_result + (rows + from) * p.value_size;
             long long left = (keys ? p.keys : p.queries) - from;
             fetch(to[0], x, keys ? p.k.row : p.q.row, left, p.size);
             fetch(to[1], y, keys ? p.v.row : p.value_size, left, p.value_size);
         };
-        bring(own, OF_KEYS, top);
+        load_tiles(own, OF_KEYS, top);
         for (long long from = begin; from < end; from += TILE) {
-            bring(others, !OF_KEYS, from);
+            load_tiles(others, !OF_KEYS, from);
             __syncthreads();
 #pragma unroll
             for (int r = 0; r < EACH; ++r)

@@ -21,9 +21,9 @@ constexpr int OF_Q = ROWS * PANELS * LINE, OF_KEYS = KEYS * PANELS * LINE;
 constexpr int KEPT_BY_COPIES = GROUPS == 2 ? 40 : 32, KEPT_BY_PRODUCTS = GROUPS == 2 ? 232 : 160;
 
 // Warpgroups issue products one after the other; each has a barrier at which it waits for the one before it.
-__device__ inline void await_turn(int group)
+__device__ inline void wait_turn(int group)
 { asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"(2 * GROUP) : "memory"); }
-__device__ inline void give_turn(int group)
+__device__ inline void signal_turn(int group)
 { asm volatile("bar.arrive %0, %1;" ::"r"(1 + group), "n"(2 * GROUP) : "memory"); }
 
 // Two rows of a warpgroup's: lane / 4 of a warp's 16, and 8 more.
@@ -31,7 +31,7 @@ struct Rows {
     float peak[2] = {-INFINITY, -INFINITY}, total[2] = {}, shrink[2];
 
     // Scores become powers; what was summed before shrinks by `shrink`.
-    __device__ void weigh(float (&score)[KEYS / 2], float factor)
+    __device__ void softmax_step(float (&score)[KEYS / 2], float factor)
     {
 #pragma unroll
         for (int low = 0; low < 2; ++low) {
@@ -39,7 +39,7 @@ struct Rows {
 #pragma unroll
             for (int i = low * 2; i < KEYS / 2; i += 4)
                 most = fmaxf(most, fmaxf(score[i], score[i + 1]));
-            most = of_row(most, [](float x, float y) { return fmaxf(x, y); });
+            most = row_reduce(most, [](float x, float y) { return fmaxf(x, y); });
             float down = base(most) * factor;
             shrink[low] = power_of_two(peak[low] * factor - down);
             peak[low] = most, total[low] *= shrink[low];
@@ -55,7 +55,7 @@ struct Rows {
 extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
                                         1) void hopper(const __grid_constant__ Maps<3> maps, T *out,
                                                        Problem p, float scale, int tiles,
-                                                       float *logs, int *drawn)
+                                                       float *logs, int *tile_counter)
 {
     extern __shared__ __align__(1024) unsigned char room[];
     __shared__ __align__(8) unsigned long long barriers[2 * Q_STAGES + 4 * STAGES];
@@ -71,7 +71,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
 
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     __shared__ int next[Q_STAGES];  // the tile whose queries come; none: -1
-    auto rounds_of = [](const auto &share) {
+    auto tile_count = [](const auto &share) {
         return int((share.end - share.begin + KEYS - 1) / KEYS);
     };
 
@@ -79,16 +79,17 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         give_registers<KEPT_BY_COPIES>();
         if (threadIdx.x % GROUP) return;
         for (;;) {
-            int number = atomicAdd(drawn, 1);
+            int number = atomicAdd(tile_counter, 1);
             wait_for(queries.goes(), queries.parity ^ 1);
             next[queries.stage] = number < tiles ? number : -1;
             if (number >= tiles) {
                 arrive(queries.comes());
-                if (number + 1 == tiles + gridDim.x) *drawn = 0;  // all blocks have their last one
+                if (number + 1 == tiles + gridDim.x)
+                    *tile_counter = 0;  // all blocks have their last one
                 return;
             }
             Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number, 0, 1);
-            int count = rounds_of(share), head = share.head / p.group;
+            int count = tile_count(share), head = share.head / p.group;
             queries.expect();
             queries.fetch<ROWS, PANELS>(0, maps.of[0], share.first, share.head, share.batch);
             queries.advance();
@@ -107,22 +108,22 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         }
     }
     take_registers<KEPT_BY_PRODUCTS>();
-    if (group == 0) give_turn(0);
+    if (group == 0) signal_turn(0);
     float factor = scale * LOG2_E;
     for (;;) {
         queries.await();
         int number = next[queries.stage];
         if (number < 0) return;
         Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number, 0, 1);
-        int count = rounds_of(share);
+        int count = tile_count(share);
         float sum[HEAD / 2], score[KEYS / 2];
         unsigned weight[KEYS / 4];
         Rows rows;
         long long line = share.first + warp * HIGH + lane / 4, seen[2];
         for (int low = 0; low < 2; ++low)
             seen[low] = CAUSAL ? min(p.keys, line + low * 8 + p.diagonal + 1) : p.keys;
-        long long seen_by_all = share.first + group * GROUP_ROWS + p.diagonal + 1;
-        seen_by_all = CAUSAL ? min(p.keys, seen_by_all) : p.keys;
+        long long unmasked_keys = share.first + group * GROUP_ROWS + p.diagonal + 1;
+        unmasked_keys = CAUSAL ? min(p.keys, unmasked_keys) : p.keys;
 
         auto begin_scores = [&] {
             begin_products();
@@ -132,11 +133,11 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         };
         auto begin_sums = [&](bool adds) {
             begin_products();
-            weigh_lines<T, HEAD, KEYS>(sum, weight, values.tile(), adds);
+            multiply_registers<T, HEAD, KEYS>(sum, weight, values.tile(), adds);
             close_products();
         };
-        auto hide = [&](long long first) {  // keys that a row doesn't see
-            if (first + KEYS <= seen_by_all) return;
+        auto apply_mask = [&](long long first) {  // keys that a row doesn't see
+            if (first + KEYS <= unmasked_keys) return;
 #pragma unroll
             for (int i = 0; i < KEYS / 2; ++i) {
                 int left = min(seen[i / 2 % 2] - first, (long long)KEYS);
@@ -149,22 +150,22 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             wait_for_products<0>();
             finished(score);
             keys.leave();
-            hide(0);
-            rows.weigh(score, factor);
+            apply_mask(0);
+            rows.softmax_step(score, factor);
             pack<T>(weight, score);
         }
         for (int n = 1; n < count; ++n) {
             keys.await();
-            await_turn(group);
+            wait_turn(group);
             begin_scores();
             values.await();
             begin_sums(n > 1);
-            give_turn((group + 1) % GROUPS);
+            signal_turn((group + 1) % GROUPS);
             wait_for_products<1>();
             finished(score);
             keys.leave();
-            hide((long long)n * KEYS);
-            rows.weigh(score, factor);
+            apply_mask((long long)n * KEYS);
+            rows.softmax_step(score, factor);
             wait_for_products<0>();
             finished(sum);
             values.leave();
@@ -185,7 +186,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         float inverse[2];
 #pragma unroll
         for (int low = 0; low < 2; ++low) {
-            float all = of_row(rows.total[low], [](float x, float y) { return x + y; });
+            float all = row_reduce(rows.total[low], [](float x, float y) { return x + y; });
             inverse[low] = all == 0 ? 0 : 1 / all;
             if (line + low * 8 < share.lines && lane % 4 == 0)
                 logs[share.result(p, line + low * 8 - share.first)] =

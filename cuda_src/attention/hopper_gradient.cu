@@ -23,9 +23,9 @@ constexpr int KEPT_BY_COPIES = 40, KEPT_BY_PRODUCTS = 232;
 
 // Of a row: the logarithm, base 2, of its sum of powers, and the product of its result and gradient. A row that sees
 // nothing has no share of anything.
-struct Told {
+struct RowStats {
     float log, product;
-    __device__ static Told of(const float *logs, const float *products, bool is_there)
+    __device__ static RowStats of(const float *logs, const float *products, bool is_there)
     {
         float log = is_there ? *logs : -INFINITY;
         return {log == -INFINITY ? INFINITY : log * LOG2_E, is_there ? *products : 0};
@@ -51,11 +51,12 @@ struct Share {
 
 extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_gradient(
     const __grid_constant__ Maps<4> maps, T *first, Problem p, float scale, int tiles,
-    const float *__restrict__ logs, const float *__restrict__ products, T *second, int *drawn)
+    const float *__restrict__ logs, const float *__restrict__ products, T *second,
+    int *tile_counter)
 {
     extern __shared__ __align__(1024) unsigned char room[];
     __shared__ __align__(8) unsigned long long barriers[2 * OWN_STAGES + 2 * STAGES];
-    __shared__ __align__(16) Told told[STAGES][LINES];
+    __shared__ __align__(16) RowStats stats[STAGES][LINES];
     __shared__ int next[OWN_STAGES];  // the tile that comes; none: -1
     unsigned begin = __cvta_generic_to_shared(room), barrier = __cvta_generic_to_shared(barriers);
     Ring<OWN_STAGES> own(begin, barrier, 2 * OF_OWN);
@@ -71,14 +72,15 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
         give_registers<KEPT_BY_COPIES>();
         if (threadIdx.x % GROUP >= 32) return;
         for (;;) {
-            int number = lane ? 0 : atomicAdd(drawn, 1);
+            int number = lane ? 0 : atomicAdd(tile_counter, 1);
             number = __shfl_sync(~0u, number, 0);
             wait_for(own.goes(), own.parity ^ 1);
             if (number >= tiles) {
                 if (lane) return;
                 next[own.stage] = -1;
                 arrive(own.comes());
-                if (number + 1 == tiles + gridDim.x) *drawn = 0;  // all blocks have their last one
+                if (number + 1 == tiles + gridDim.x)
+                    *tile_counter = 0;  // all blocks have their last one
                 return;
             }
             Share share(p, number);
@@ -103,9 +105,9 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
                     }
                     if (OF_KEYS)
                         for (int i = lane; i < LINES; i += 32)
-                            told[others.stage][i] =
-                                Told::of(logs + rows + line + i, products + rows + line + i,
-                                         line + i < p.queries);
+                            stats[others.stage][i] =
+                                RowStats::of(logs + rows + line + i, products + rows + line + i,
+                                             line + i < p.queries);
                     __syncwarp();
                     if (lane == 0) arrive(others.comes());
                     others.advance();
@@ -123,11 +125,11 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
         float sum[HEAD / 2], sum_v[HEAD / 2], score[LINES / 2], slope[LINES / 2];
         unsigned slopes[LINES / 4], powers[LINES / 4];
         int line = share.top + warp * HIGH + lane / 4;  // and 8 more
-        Told mine[2] = {};
+        RowStats mine[2] = {};
         if (!OF_KEYS)
             for (int low = 0; low < 2; ++low) {
                 long long row = (long long)share.unit * p.queries + line + low * 8;
-                mine[low] = Told::of(logs + row, products + row, line + low * 8 < p.queries);
+                mine[low] = RowStats::of(logs + row, products + row, line + low * 8 < p.queries);
             }
         unsigned a = own.tile() + group * GROUP_ROWS * LINE;
         for (int n = 0; n < share.heads * share.rounds; ++n) {
@@ -145,28 +147,29 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
             int last = OF_KEYS ? share.top + group * GROUP_ROWS + GROUP_ROWS - 1 : from + LINES - 1;
             int query = OF_KEYS ? from : share.top + group * GROUP_ROWS;
             bool is_edge = last >= keys || (CAUSAL && last > query + diagonal);
-            int seen_from[2], seen_to[2];  // columns that a row has a share in
+            int visible_begin[2], visible_end[2];  // columns that a row has a share in
             for (int low = 0; low < 2; ++low, row += 8) {
-                seen_from[low] = CAUSAL && OF_KEYS ? row - diagonal - from : 0;
-                seen_to[low] = min(keys, CAUSAL ? row + diagonal + 1 : keys) - from;
-                if (OF_KEYS) seen_to[low] = row < keys ? LINES : 0;
+                visible_begin[low] = CAUSAL && OF_KEYS ? row - diagonal - from : 0;
+                visible_end[low] = min(keys, CAUSAL ? row + diagonal + 1 : keys) - from;
+                if (OF_KEYS) visible_end[low] = row < keys ? LINES : 0;
             }
-            const Told *of_columns = told[others.stage];
+            const RowStats *of_columns = stats[others.stage];
 #pragma unroll
             for (int i = 0; i < LINES / 2; ++i) {
                 int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                Told that = OF_KEYS ? of_columns[column] : mine[i / 2 % 2];
-                float power = power_of_two(score[i] * factor - that.log);
-                if (is_edge && (column < seen_from[i / 2 % 2] || column >= seen_to[i / 2 % 2]))
+                RowStats row_stats = OF_KEYS ? of_columns[column] : mine[i / 2 % 2];
+                float power = power_of_two(score[i] * factor - row_stats.log);
+                if (is_edge &&
+                    (column < visible_begin[i / 2 % 2] || column >= visible_end[i / 2 % 2]))
                     power = 0;
                 score[i] = power;
-                slope[i] = power == 0 ? 0 : power * (slope[i] - that.product);
+                slope[i] = power == 0 ? 0 : power * (slope[i] - row_stats.product);
             }
             pack<T>(slopes, slope);
             if (OF_KEYS) pack<T>(powers, score);
             begin_products();
-            weigh_lines<T, HEAD, LINES>(sum, slopes, b, n);
-            if (OF_KEYS) weigh_lines<T, HEAD, LINES>(sum_v, powers, b + OF_OTHERS, n);
+            multiply_registers<T, HEAD, LINES>(sum, slopes, b, n);
+            if (OF_KEYS) multiply_registers<T, HEAD, LINES>(sum_v, powers, b + OF_OTHERS, n);
             close_products();
             wait_for_products<0>();
             finished(sum);

@@ -37,8 +37,8 @@ __device__ void multiply_lines(float (&score)[LINES / 2], unsigned a, unsigned b
 
 // sum = weights times LINES lines, or sum + that if it `adds`.
 template <typename T, int HEAD, int LINES>
-__device__ void weigh_lines(float (&sum)[HEAD / 2], const unsigned (&weights)[LINES / 4],
-                            unsigned lines, bool adds)
+__device__ void multiply_registers(float (&sum)[HEAD / 2], const unsigned (&weights)[LINES / 4],
+                                   unsigned lines, bool adds)
 {
 #pragma unroll
     for (int n = 0; n < LINES / HIGH; ++n)

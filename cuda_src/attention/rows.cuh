@@ -16,7 +16,7 @@ __device__ inline unsigned packed(float a, float b, __nv_bfloat16)
 
 // A float that the four lanes of a row share.
 template <typename Op>
-__device__ float of_row(float x, Op op)
+__device__ float row_reduce(float x, Op op)
 {
     x = op(x, __shfl_xor_sync(~0u, x, 1));
     return op(x, __shfl_xor_sync(~0u, x, 2));

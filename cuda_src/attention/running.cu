@@ -43,7 +43,7 @@ __device__ inline Packed<float, FOUR> four(const float *from)
 
 // What the SIDE lanes of a row have.
 template <typename Op>
-__device__ float of_row(float x, Op op)
+__device__ float row_reduce(float x, Op op)
 {
 #pragma unroll
     for (int lanes = 1; lanes < SIDE; lanes *= 2) x = op(x, __shfl_xor_sync(~0u, x, lanes));
@@ -110,7 +110,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
                 if (key >= seen) s = -INFINITY;
                 most = fmaxf(most, s);
             }
-            most = of_row(most, [](float a, float b) { return fmaxf(a, b); });
+            most = row_reduce(most, [](float a, float b) { return fmaxf(a, b); });
             float down = base(most), shrink = exp2f((peak[r] - down) * LOG2_E);
             peak[r] = most, total[r] *= shrink;
 #pragma unroll
@@ -145,7 +145,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
     long long results = p.units * share.lines;  // of a split
     out += blockIdx.y * results * p.value_size, logs += blockIdx.y * results;
     for (int r = 0; r < EACH; ++r) {
-        float all = of_row(total[r], [](float a, float b) { return a + b; });
+        float all = row_reduce(total[r], [](float a, float b) { return a + b; });
         if (share.first + top + r >= share.lines) continue;
         float inverse = all == 0 ? 0 : 1 / all;
         long long row = share.result(p, top + r);

@@ -79,7 +79,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
     unsigned start_q = place<ROWS>(top + lane % 16, 0) ^ lane / 16 * CHUNK;
     unsigned start_k = place<KEYS>(lane % 8 + lane / 16 * 8, 0) ^ lane / 8 % 2 * CHUNK;
     unsigned start_v = place<KEYS>(lane % 16, 0) ^ lane / 16 * CHUNK;
-    unsigned kept[Q_KEPT ? STEPS : 1][ROW_TILES][4];
+    unsigned q_fragments[Q_KEPT ? STEPS : 1][ROW_TILES][4];
     auto load_q = [&](unsigned (&to)[ROW_TILES][4], int step) {
 #pragma unroll
         for (int m = 0; m < ROW_TILES; ++m)
@@ -90,7 +90,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
         wait_for_groups<0>();
         __syncthreads();
 #pragma unroll
-        for (int step = 0; step < (Q_KEPT ? STEPS : 0); ++step) load_q(kept[step], step);
+        for (int step = 0; step < (Q_KEPT ? STEPS : 0); ++step) load_q(q_fragments[step], step);
     }
     long long seen[ROW_TILES][2], query[ROW_TILES][2];  // rows lane / 4 and 8 more: keys they see
 #pragma unroll
@@ -101,8 +101,8 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
             query[m][low] = line / FOLD;
             seen[m][low] = CAUSAL ? min(p.keys, line / FOLD + p.diagonal + 1) : p.keys;
         }
-    long long seen_by_all = (share.first + top) / FOLD + p.diagonal + 1;
-    seen_by_all = CAUSAL ? min(p.keys, seen_by_all) : p.keys;
+    long long unmasked_keys = (share.first + top) / FOLD + p.diagonal + 1;
+    unmasked_keys = CAUSAL ? min(p.keys, unmasked_keys) : p.keys;
     float factor = SCORED ? LOG2_E : scale * LOG2_E;
     float sum[ROW_TILES][STEPS * 2][4] = {}, peak[ROW_TILES][2], total[ROW_TILES][2] = {};
     for (auto &pair : peak) pair[0] = pair[1] = -INFINITY;
@@ -123,7 +123,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
                                             (start_k ^ step % 4 * STEP));
 #pragma unroll
                 for (int m = 0; m < ROW_TILES; ++m) {
-                    auto &of_a = Q_KEPT ? kept[Q_KEPT ? step : 0][m] : a[m];
+                    auto &of_a = Q_KEPT ? q_fragments[Q_KEPT ? step : 0][m] : a[m];
                     multiply_add(score[m][n], of_a, b, T());
                     multiply_add(score[m][n + 1], of_a, b + 2, T());
                 }
@@ -134,7 +134,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
         if (first + KEYS < share.end) fetch_lines(of_k, k, p.k.row, first + KEYS, p.size);
         close_group();
 
-        bool is_edge = first + KEYS > seen_by_all;
+        bool is_edge = first + KEYS > unmasked_keys;
 #pragma unroll
         for (int m = 0; m < ROW_TILES; ++m)
 #pragma unroll
@@ -160,7 +160,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
                         if (hidden) x = -INFINITY;
                         most = fmaxf(most, x);
                     }
-                most = of_row(most, [](float x, float y) { return fmaxf(x, y); });
+                most = row_reduce(most, [](float x, float y) { return fmaxf(x, y); });
                 float down = SCORED ? base(most) : base(most) * factor;
                 auto power = [&](float x) {  // a mask may be the lowest of floats: no factor yet
                     return power_of_two(SCORED ? (x - down) * factor : x * factor - down);
@@ -211,7 +211,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
 #pragma unroll
         for (int low = 0; low < 2; ++low) {
             int line = top + m * HIGH + low * 8 + lane / 4;
-            float all = of_row(total[m][low], [](float x, float y) { return x + y; });
+            float all = row_reduce(total[m][low], [](float x, float y) { return x + y; });
             float inverse = all == 0 ? 0 : 1 / all;
             long long row = share.result(p, line);
             bool is_there = share.first + line < share.lines;

@@ -31,8 +31,8 @@ struct Result {
             if (column + first >= columns) return;
             Packed<Out, Y_PACK> pack;
             for (int e = 0; e < Y_PACK; ++e) pack[e] = Out(sum[first + e] + start);
-            Spot<Index> spot(column + first, places, dividers);
-            Out *to = y + (spot.image * channels + channel) * places + spot.place;
+            Position<Index> position(column + first, places, dividers);
+            Out *to = y + (position.image * channels + channel) * places + position.place;
             *reinterpret_cast<Packed<Out, Y_PACK> *>(to) = pack;
         }
     }

@@ -33,7 +33,7 @@ struct Pixels {
         int y = number / window.w.kernel;
         return {number - y * window.w.kernel, y, chunk};
     }
-    // Of a step, if those of a tap's channels follow each other.
+    // Of a step, if the steps of a tap's channels follow each other.
     __device__ Tap tap_of(int step) const
     {
         int number = step ? step / chunks : 0;

@@ -36,9 +36,9 @@ struct Columns {
 
 // Which image a column is of, and which place in it.
 template <typename Index>
-struct Spot {
+struct Position {
     Index image, place;
-    __device__ Spot(Index column, Index places, Dividers<Index> by)
+    __device__ Position(Index column, Index places, Dividers<Index> by)
         : image(by.height.quotient(by.width.quotient(column))), place(column - image * places)
     {
     }
@@ -56,8 +56,8 @@ struct SideBySide {
     __device__ Packed<T, PACK> operator()(Index k, Index channel) const
     {
         Packed<T, PACK> pack = {};
-        Spot<Index> spot(k, places, dividers);
-        const T *from = x + (spot.image * channels + channel) * places + spot.place;
+        Position<Index> position(k, places, dividers);
+        const T *from = x + (position.image * channels + channel) * places + position.place;
         if (k < depth && channel < channels)
             pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
         return pack;

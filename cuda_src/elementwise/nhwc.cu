@@ -1,5 +1,5 @@
 // Elementwise operation of arrays that are numbered in one order and stored in another -> out[n].
-// Launch at least n threads. logical.out are the strides of the numbering, NCHW; memory holds those of
+// Launch at least n threads. logical.out are the strides of the numbering, NCHW; memory holds the ones of
 // all three arrays, NHWC.
 // Step 8: strided.cu with a place in the result to put together, too.
 // Limit: neighbouring threads are neighbours in NCHW. In NHWC they lie C elements apart: each access

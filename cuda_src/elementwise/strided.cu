@@ -1,5 +1,5 @@
 // Elementwise operation of arrays that are walked by strides -> out[n], contiguous. Launch at least n
-// threads. strides.out are those of the result; 1 in the last dimension.
+// threads. strides.out are the result's; 1 in the last dimension.
 // Step 6: for any broadcast and any view: the element's number is taken apart into its place in each
 // dimension, and each array's place is put together again from its own strides.
 // Limit: a division and a remainder for each dimension, of 64 bits: hundreds of instructions.

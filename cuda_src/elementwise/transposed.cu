@@ -76,7 +76,7 @@ __device__ void fetch(T *tile, Source from, Index left, Index columns, Index top
         if (slot[i] >= 0) *reinterpret_cast<Pack *>(tile + slot[i]) = pack[i];
 }
 
-// PACK neighbours in a row of the result, those of them that are `inside`.
+// PACK neighbours in a row of the result, as far as they are `inside`.
 template <int KIND>
 struct Part : Held<KIND, PACK, T> {
     template <typename Inside>

@@ -20,7 +20,7 @@
 
 constexpr int PATCH_COLUMNS = 64;  // of 16 rows, which a warp stores at a time
 constexpr int PATCH_BYTES = HIGH * PATCH_COLUMNS * sizeof(float);
-constexpr int TILES_HIGH = 16;  // tiles of so many lines of tiles come before those of the next
+constexpr int TILES_HIGH = 16;  // tiles of this many lines of tiles come before the next lines
 
 __device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
 
@@ -125,21 +125,21 @@ __device__ void multiply_stage(float (&sum)[SUMS], unsigned a, unsigned b, bool 
 
 // The thread that copies has begun the barriers: the others may look at them from now on, and it goes on at once.
 template <int THREADS>
-__device__ void tell_of_barriers()
+__device__ void signal_barriers()
 { asm volatile("bar.arrive 3, %0;" ::"n"(THREADS) : "memory"); }
 template <int THREADS>
-__device__ void await_barriers()
+__device__ void wait_barriers()
 { asm volatile("bar.sync 3, %0;" ::"n"(THREADS) : "memory"); }
 
 // Two warpgroups take turns: one begins to multiply when the other is half through, and adds what it has while the
 // other goes on. Left alone, they would share the tensor cores, be done together, and leave them idle.
 template <int GROUPS>
-__device__ void await_turn(int group)
+__device__ void wait_turn(int group)
 {
     if (GROUPS == 2) asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
 }
 template <int GROUPS>
-__device__ void give_turn(int group)
+__device__ void signal_turn(int group)
 {
     if (GROUPS == 2) asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
 }
@@ -152,11 +152,11 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
 #pragma unroll
     for (int first = 0; first < SUMS; first += APART / 2) {
         float part[APART / 2];
-        await_turn<GROUPS>(group);
+        wait_turn<GROUPS>(group);
         multiply_stage<T, true, true, 0, HALF>(part, a, b + first * 2 * LINE, false);
         multiply_stage<T, true, true, HALF, HALF>(part, a, b + first * 2 * LINE, true);
         wait_for_products<1>();
-        give_turn<GROUPS>(group);
+        signal_turn<GROUPS>(group);
         wait_for_products<0>();
 #pragma unroll
         for (int i = 0; i < APART / 2; ++i) sum[first + i] += part[i];
@@ -184,7 +184,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             show_barriers();
         }
         __syncwarp();
-        tell_of_barriers<block_of(ROWS)>();
+        signal_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
         if (threadIdx.x % GROUP >= 32) return;
         for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
@@ -203,9 +203,9 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         }
         return;
     }
-    await_barriers<block_of(ROWS)>();
+    wait_barriers<block_of(ROWS)>();
     if (GROUPS > 1) take_registers<232>();
-    if (APART && group == 1) give_turn<GROUPS>(group);  // to the first
+    if (APART && group == 1) signal_turn<GROUPS>(group);  // to the first
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
@@ -226,7 +226,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
-                wait_for_products<1>();  // those of the stage before are done: it is empty
+                wait_for_products<1>();  // the previous stage's products are done: it is empty
                 if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
                 before = empty + stage * 8;
             }

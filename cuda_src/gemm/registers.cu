@@ -1,7 +1,7 @@
 // Product of matrices: a[m, k] times b[k, n] -> c[m, n], a batch of them over blockIdx.z. Launch a grid of
 // (n / SIDE, m / SIDE, batch) blocks, rounded up, of (16, 16) threads.
 // Step 3: a thread makes EACH x EACH elements of c. What it takes from shared memory, it uses EACH times:
-// 2 * EACH loads for EACH * EACH multiply-adds. The tile of a lies with k first, as that of b does.
+// 2 * EACH loads for EACH * EACH multiply-adds. The tile of a is stored with k first, as b's is.
 // Limit: 4 bytes per load; and nothing is computed while the next tiles are on their way.
 #include <cuda_fp16.h>
 using T = float;

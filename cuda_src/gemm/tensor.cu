@@ -1,11 +1,11 @@
 // Product of matrices by tensor cores: a[m, k] times b[k, n] -> c[m, n], a batch of them over blockIdx.z,
 // `strides` apart. Either may lie transposed: neighbours in memory are along k (A_ALONG_K, B_ALONG_K) or across
 // it; elements that are no 16 bits need both along k. Lines, strides and addresses are multiples of 16 bytes,
-// those of c of C_PACK elements. WHOLE: ROWS, COLUMNS and 128 bytes divide m, n and k. Launch a grid of
+// c's of C_PACK elements. WHOLE: ROWS, COLUMNS and 128 bytes divide m, n and k. Launch a grid of
 // (m / ROWS * n / COLUMNS, rounded up, splits, batch) blocks of a warp for each WARP_ROWS x WARP_COLUMNS, with
 // STAGES * (ROWS + COLUMNS) * 128 bytes of shared memory. Split p of k makes c[batch, p, m, n].
 // Step: all of it at once: tiles come in STAGES by cp.async, in an order without conflicts of banks; fragments
-// of one step are loaded while those of the last are multiplied; blocks that run together share what is in L2.
+// of one step are loaded while the last step's are multiplied; blocks that run together share what is in L2.
 // Limit: the rate of mma.sync, 0.63 of what these tensor cores can do.
 #include "gemm/tensor.cuh"
 using T = half;
@@ -35,7 +35,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__re
                                                                    long long m, long long n,
                                                                    long long k, Strides strides)
 {
-    // The tiles of GROUP lines of tiles come before those of the next: what blocks that run
+    // The tiles of GROUP lines of tiles come before the next lines: what blocks that run
     // together read is about as high as wide.
     unsigned down = (m + ROWS - 1) / ROWS, across = (n + COLUMNS - 1) / COLUMNS;
     unsigned group = blockIdx.x / (GROUP * across), place = blockIdx.x % (GROUP * across);

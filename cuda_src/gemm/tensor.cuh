@@ -168,7 +168,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int y = warp / ACROSS * WARP_ROWS, x = warp % ACROSS * WARP_COLUMNS;
     unsigned start_a[M], start_b[N];
-    unsigned p[2][M][4], q[2][N][4];  // fragments: those of one step are used, of the next loaded
+    unsigned p[2][M][4], q[2][N][4];  // fragments: one step's are used, the next step's loaded
     Acc sum[M][2 * N][4] = {};
 #pragma unroll
     for (int m = 0; m < M; ++m) start_a[m] = Fragments<A, true>::start(y + m * HIGH);

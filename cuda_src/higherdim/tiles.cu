@@ -46,8 +46,8 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long en
     return acc;
 }
 
-// Folds the threads one above the other, and returns the results of the block's columns: a thread's packs are
-// at this place, if any (-1: none).
+// Folds the threads one above the other; returns the results of the block's columns, a thread's pack
+// at this place (-1: it has none).
 __device__ Acc *fold_block(Packed<Acc, PACK> acc, int place)
 {
     __shared__ Packed<Acc, PACK> s[BLOCK];

@@ -1,7 +1,7 @@
 // im2col: x[channels, H, W] -> out[channels, kernel_h, kernel_w, H_out, W_out]. Launch a grid of
 // (tiles_w, tiles_h, any) blocks of (WIDTH, HEIGHT) threads, where tiles of HEIGHT x WIDTH columns cover
 // H_out x W_out, with dynamic shared memory for the part of the image that the windows of a tile cover:
-// (HEIGHT - 1) * stride + (kernel - 1) * dilation + 1 elements high, and likewise wide.
+// (HEIGHT - 1) * stride + (kernel - 1) * dilation + 1 elements high, and wide by the same rule.
 // Step 5: columns.cu by way of shared memory. A block fetches its part of the image once, zeros included;
 // then a thread takes its column from there, and no bounds are left to check.
 // Limit: as columns.cu. Neighbours shared their loads already, through the L1 cache.

@@ -23,7 +23,7 @@ struct Ranks {
 };
 
 // All ranks' blocks of this number have come here, and what they did before is done.
-__device__ void meet(const Ranks &ranks, int rank, int phase)
+__device__ void rank_barrier(const Ranks &ranks, int rank, int phase)
 {
     __syncthreads();
     if (threadIdx.x < RANKS) {
@@ -54,7 +54,7 @@ extern "C" __global__ void push(const Ranks ranks, long long n, long long share,
     long long begin = rank * share, end = min(begin + share, n);
     long long packs = max(end - begin, 0ll) / PACK, step = gridDim.x * (long long)blockDim.x;
     long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    meet(ranks, rank, 0);
+    rank_barrier(ranks, rank, 0);
     for (long long i = thread; i < packs; i += UNROLL * step) {
         Pack of[UNROLL][RANKS];
 #pragma unroll
@@ -77,5 +77,5 @@ extern "C" __global__ void push(const Ranks ranks, long long n, long long share,
         for (int r = 1; r < RANKS; ++r) total += Acc(ranks.x[r][i]);
         for (int r = 0; r < RANKS; ++r) ranks.out[r][i] = T(total);
     }
-    meet(ranks, rank, 1);
+    rank_barrier(ranks, rank, 1);
 }

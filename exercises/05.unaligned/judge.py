@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place, several
 from helpers.exercises.values import any_floats, numbers
 
 
@@ -17,7 +17,7 @@ def launch(rng, size):
     n, offset = size
     x = any_floats(rng, n)
     arguments = [In(x, offset=offset), Out(2 * x, offset=offset, bits=True), np.int64(n)]
-    what = f"n = {n:,}, {offset} floats past 16 bytes"
+    what = f"n = {n:,}, {several(offset, 'float')} past 16 bytes"
     return Launch(arguments, grid=blocks_for(n // 4 + 2), block=256, what=what)
 
 

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Operator
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -17,7 +17,7 @@ def launch(rng, size):
     x[:, -1] += 1000  # more than what the order of so many may cost
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
-    what = f"{batch} rows of {hidden}, by blocks of {block}"
+    what = f"{several(batch, 'row', hidden)}, by blocks of {block}"
     return Launch(arguments, batch, block, what=what)
 
 

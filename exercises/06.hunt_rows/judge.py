@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -15,7 +15,7 @@ def launch(rng, size):
     x[::2, -1:] = np.inf  # times 0 it is no 0
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(np.where(np.isfinite(x), x, 0), axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
-    return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+    return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
 def far(rng):

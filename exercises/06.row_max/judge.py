@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, varied
 
 
@@ -13,7 +13,7 @@ def launch(rng, size):
     x = varied(rng, batch, hidden)
     x[::3] -= np.float32(2000)  # with no element above
     arguments = [In(x), Out(x.max(1)), np.int64(batch), np.int64(hidden)]
-    return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+    return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
 def far(rng):

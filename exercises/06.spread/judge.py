@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -32,7 +32,7 @@ def launch(rng, size):
         np.int64(batch),
         np.int64(hidden),
     ]
-    return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+    return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
 def far(rng):

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -17,7 +17,7 @@ def launch(rng, size):
     length = np.sqrt((x.astype(float) ** 2).sum(1, keepdims=True))
     y = x / np.where(length > 0, length, 1)
     out = Out(y, checks.gamma(hidden + 8, np.float32) * np.abs(y))
-    return Launch([In(x), out, np.int64(hidden)], batch, 128, what=f"{batch} rows of {hidden}")
+    return Launch([In(x), out, np.int64(hidden)], batch, 128, what=several(batch, "row", hidden))
 
 
 def far(rng):

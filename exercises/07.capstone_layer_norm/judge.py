@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Blocks
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -30,7 +30,7 @@ def launch(rng, size, block, rows):
     relative = rounding + shift**2 * scale**2 + 2 * shift * scale
     tolerance = shift * scale + np.abs(y) * relative
     arguments = [In(x), Out(y, tolerance), eps, np.int64(batch), np.int32(hidden)]
-    return Launch(arguments, -(-batch // rows), block, what=f"{batch} rows of {hidden}")
+    return Launch(arguments, -(-batch // rows), block, what=several(batch, "row", hidden))
 
 
 def far(rng, block, rows):

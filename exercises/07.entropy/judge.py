@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -27,7 +27,10 @@ def launch(rng, size):
         log_sum - own, 3 * u * (np.abs(own) + log_sum + np.abs(x).max(1)) + of_sum + 4 * u * log_sum
     )
     return Launch(
-        [In(x), In(label), out, np.int64(hidden)], batch, 128, what=f"{batch} rows of {hidden}"
+        [In(x), In(label), out, np.int64(hidden)],
+        batch,
+        128,
+        what=several(batch, "row", hidden),
     )
 
 

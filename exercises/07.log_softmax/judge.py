@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -30,7 +30,7 @@ def launch(rng, size):
         [In(x), Out(expected, tolerance), np.int64(hidden)],
         batch,
         128,
-        what=f"{batch} rows of {hidden}",
+        what=several(batch, "row", hidden),
     )
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import drawn_rows, numbers
 
 
@@ -20,7 +20,7 @@ def launch(rng, size):
     y = checks.softmax(scaled)
     rounding = 4 * checks.roundoff("float32") * np.abs(scaled).max(1, keepdims=True)
     out = Out(y, tolerance + rounding * y)
-    what = f"{batch} rows of {hidden}, t = {t:.6g}"
+    what = f"{several(batch, 'row', hidden)}, t = {t:.6g}"
     return Launch([In(x), out, t, np.int64(hidden)], batch, 128, what=what)
 
 

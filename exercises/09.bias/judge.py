@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted, scales
 
 
@@ -29,7 +29,7 @@ def far(rng):
     bias = numbers(rng, channels)
     out = Far(count, "f4", expected=pieces(i, x + bias[i // inner % channels]))
     arguments = [read, In(bias), out, *map(np.int64, (count, channels, inner))]
-    what = f"{count:,} elements, {channels} x {inner} an image"
+    what = f"{several(count, 'element')}, {channels} x {inner} an image"
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 

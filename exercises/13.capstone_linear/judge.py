@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Rate
-from helpers.exercises.products import far_product, product
+from helpers.exercises.products import far_product, operands, product
 from helpers.exercises.values import numbers
 
 
@@ -15,8 +15,9 @@ def drawn(rng):
 
 def launch(rng, size, rows, columns, threads):
     m, n, k = size
-    x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
-    out = product(x, w.T, bias=bias, roundings=k + 2)
+    (x, across), bias = operands(rng, m, n, k), numbers(rng, n)
+    w = np.ascontiguousarray(across.T)
+    out = product(x, across, bias=bias, roundings=k + 2)
     arguments = [In(x), In(w), In(bias), out, *map(np.int32, size)]
     grid = -(-n // columns), -(-m // rows)
     return Launch(arguments, grid, threads, what=f"{m} x {k} times ({n} x {k})ᵀ")
@@ -36,9 +37,9 @@ def far(rng, rows, columns, threads):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)),
+    sizes=((33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12), (6, 7, 0)),
     drawn=drawn,
-    large=((70, 301, 20),),
+    large=((70, 301, 20), (4, 8, 33_000)),
     far=far,
     choices=("ROWS", "COLUMNS", "THREADS"),
     counted=(256, 256, 128),

@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import operands, product_launch
 
 
 def drawn(rng):
@@ -15,7 +14,7 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    a, b = operands(rng, m, n, k)
     return product_launch(a, b, (-(-n // 64), -(-m // 4)), 64, size_type=np.int32)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.costs import FACTORS
 from helpers.exercises.judges import Judge
-from helpers.exercises.products import product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import operands, product_launch
 
 
 def drawn(rng):
@@ -15,8 +14,7 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
-    a[::5, [0, -1]] = b[-1, ::5] = np.inf  # times 0 it is not 0
+    a, b = operands(rng, m, n, k)
     return product_launch(a, b, (-(-n // 16), -(-m // 16)), (16, 16), size_type=np.int32)
 
 
@@ -30,7 +28,10 @@ JUDGE = Judge(
     limits=dict.fromkeys(FACTORS.keys() - {"ld.sectors"}),  # cost is not judged, but tiles are
     idea={
         "lds.wavefronts": (2304, "Multiply from the tiles in shared memory, not from a and b."),
-        "barriers": (384, "Tiles are written and read by other threads: that takes barriers."),
+        "barriers": (
+            384,
+            "One thread writes what others read from the tiles: that takes barriers.",
+        ),
     },
     survivors={
         "first <= k": "one turn more, of zeros",

@@ -1,11 +1,8 @@
 """A product of matrices, a thread for each element: a step of the course."""
 
-import numpy as np
-
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 BLOCK = 32, 8
 
@@ -15,11 +12,10 @@ def drawn(rng):
 
 
 def launch(rng, size):
-    m, n, k = size
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
-    if k:
-        a[::5, -1], b[-1, ::5] = 0, np.inf  # times 0 it is not 0
-    return product_launch(a, b, (-(-n // BLOCK[0]), -(-m // BLOCK[1])), BLOCK)
+    m, n, k, *block = size
+    block = tuple(block) or BLOCK
+    a, b = operands(rng, m, n, k)
+    return product_launch(a, b, (-(-n // block[0]), -(-m // block[1])), block)
 
 
 def far(rng):
@@ -28,7 +24,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((3, 5, 7), (1, 1, 1), (20, 33, 2), (5, 3, 0)),
+    sizes=((3, 5, 7), (1, 1, 1), (20, 33, 2, 16, 16), (5, 3, 0)),
     drawn=drawn,
     large=((3, 2, 70_003), (70_003, 3, 2), (3, 70_003, 2)),
     far=far,

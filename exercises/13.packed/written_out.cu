@@ -3,7 +3,7 @@
 using T = float;
 using Acc = float;
 using Out = float;
-constexpr int A_ALONG_K = 1;  // neighbours of a lie along k, those of b across it
+constexpr int A_ALONG_K = 1;  // neighbours of a lie along k, neighbours of b across it
 constexpr int B_ALONG_K = 0;
 constexpr int A_PACK = 4;
 constexpr int B_PACK = 4;

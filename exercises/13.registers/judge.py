@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 SIDE = 128
 
@@ -16,13 +15,14 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    a, b = operands(rng, m, n, k)
     return product_launch(a, b, (-(-n // SIDE), -(-m // SIDE)), (16, 16))
 
 
 def explain(launch, out, got):
     row, column = np.indices(np.shape(out.expected)) % SIDE // 16
-    wrong = ~(np.abs(got.reshape(row.shape) - out.expected) <= out.tolerance)
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(got.reshape(row.shape) - out.expected) <= out.tolerance)
     if np.array_equal(wrong, row != column):
         return (
             "Rows and columns are exchanged in a thread's sums: p's place comes first in sum[r][s]."
@@ -38,7 +38,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((33, 40, 17), (1, 1, 1), (130, 3, 8)),
     drawn=drawn,
-    large=((140, 300, 200), (4, 8, 4000)),
+    large=((140, 300, 200), (4, 8, 33_000)),
     far=far,
     ours="gemm/registers.cu",
     counted=(128, 256, 32),
@@ -49,8 +49,8 @@ JUDGE = Judge(
     rate=Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
     explain=explain,
     advice={
-        "double write": "Is the column inside the matrix, too, not the row alone? Past the last one"
-        " begins the next row."
+        "double write": "Is the column inside the matrix, too, not only the row? Past the last"
+        " column, the next row begins."
     },
     survivors={
         "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from helpers.exercises.extra_checks import FETCHED_AHEAD
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 SHARED = 2 * 16 * (256 + 128 + 8) * 4
 
@@ -24,7 +24,7 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     strides = np.array([k, n, 0, 0], np.int64)
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    a, b = operands(rng, m, n, k)
     return replace(product_launch(a, b, _blocks(m, n), 256, strides), shared=SHARED)
 
 
@@ -39,6 +39,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((33, 40, 20), (1, 4, 4), (260, 8, 36)),
     drawn=drawn,
+    large=((4, 8, 33_000),),
     far=far,
     ours="gemm/warps.cu",
     counted=(256, 128, 128),
@@ -46,12 +47,14 @@ JUDGE = Judge(
     limits={"instructions": 1.5},
     shared_bytes=SHARED,
     rate=Rate((256, 128, 4096), 45, {"cuBLAS": "gemm 4096 float32"}),
+    checks=[FETCHED_AHEAD],
     advice={
-        "race": "In each turn, put the next tiles into the other pair, not the one that is read,"
-        " and let all meet once between `put` and the first read of that pair: before the loop, and"
-        " in its last step.",
-        "lds.wavefronts": "Let a warp's lanes lie in four rows of eight: then they read four packs"
-        " of a and eight of b at a time. Lanes in another order read more of them.",
+        "race": "In each turn, put the next tiles into the other pair, not the one that is"
+        " being read. Let all threads meet once between `put` and the first read of that"
+        " pair: before the loop, and in its last step.",
+        "lds.wavefronts": "Arrange a warp's lanes in four rows of eight: then they read four"
+        " packs of a and eight of b at a time. In another order they read"
+        " more.",
     },
     survivors={
         "__launch_bounds__": "no result depends on how many blocks a multiprocessor holds",

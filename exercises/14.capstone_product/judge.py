@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 
 def drawn(rng):
@@ -15,7 +14,7 @@ def drawn(rng):
 
 def launch(rng, size, rows, columns, threads):
     m, n, k = size
-    a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    a, b = operands(rng, m, n, k, np.float16)
     grid = -(-n // columns), -(-m // rows)
     return product_launch(a, b, grid, threads, size_type=np.int32)
 
@@ -29,7 +28,7 @@ def far(rng, rows, columns, threads):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((64, 64, 64), (1, 8, 8), (70, 40, 136)),
+    sizes=((64, 64, 64), (1, 8, 8), (71, 40, 136), (3, 8, 0)),
     drawn=drawn,
     large=((140, 304, 200), (4, 8, 4000)),
     far=far,

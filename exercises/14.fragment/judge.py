@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.fragments import misplaced
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -16,7 +16,7 @@ def drawn(rng):
 
 def launch(rng, n):
     a, b = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 8))
-    return Launch([In(a), In(b), product(a, b)], n, 32, what=f"{n} products")
+    return Launch([In(a), In(b), product(a, b)], n, 32, what=several(n, "product"))
 
 
 def explain(launch, out, got):

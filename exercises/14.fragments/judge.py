@@ -4,8 +4,7 @@ import numpy as np
 
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, product_launch
-from helpers.exercises.values import numbers
+from helpers.exercises.products import far_product, operands, product_launch
 
 
 def drawn(rng):
@@ -14,7 +13,7 @@ def drawn(rng):
 
 def launch(rng, size):
     m, n, k = size
-    a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    a, b = operands(rng, m, n, k, np.float16)
     return product_launch(a, b, (-(-n // 16), -(-m // 64)), 128)
 
 
@@ -24,7 +23,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((16, 16, 16), (1, 1, 1), (70, 20, 33)),
+    sizes=((16, 16, 16), (1, 1, 1), (71, 20, 33)),
     drawn=drawn,
     large=((30, 20, 33_003), (70_003, 5, 3)),
     far=far,
@@ -33,6 +32,10 @@ JUDGE = Judge(
     budget={"hmma": 128},
     limits={"instructions": 4},
     idea={"hmma": (128, "Let the warps multiply: wmma::mma_sync.")},
+    advice={
+        "race": "Each warp has a tile of its own: put __syncwarp() between what its lanes write and"
+        " what others of them read."
+    },
     rate=Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float16"}),
     survivors={
         "if (line": "what is gathered in shared memory first is the same",

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.extra_checks import Pace, PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -18,7 +18,7 @@ def launch(rng, size):
     x = numbers(rng, blocks, tiles, 128)
     sums = x[:, :, ::-1].sum(1, dtype=float)
     out = Out(sums, checks.gamma(tiles, np.float32) * np.abs(x[:, :, ::-1]).sum(1, dtype=float))
-    what = f"{blocks} x {tiles} tiles"
+    what = f"{blocks} x {several(tiles, 'tile')}"
     return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
 
 
@@ -35,16 +35,19 @@ JUDGE = Judge(
         PtxHas(
             {
                 r"cp\.async\.c[ag]": "Copy the tiles asynchronously.",
-                r"cp\.async\.(wait_group\s+[1-9]|mbarrier)": "Who waits for all groups has no tile"
-                " under way: let the last ones be, wait_for_groups<STAGES - 2>().",
+                r"cp\.async\.(wait_group\s+[1-9]|mbarrier)": "If you wait for all groups, no"
+                " tile is in flight: leave the last"
+                " ones out, wait_for_groups<STAGES"
+                " - 2>().",
             }
         ),
         Pace(1.2),
     ],
     advice={
-        "race": "wait_for_groups<n>() counts groups, not tiles: is one closed in each turn, though"
-        " there is no tile left to fetch? Close an empty one, too, before the loop and in it. Then"
-        " let all meet before anyone reads, or fetches."
+        "race": "wait_for_groups<n>() counts groups, not tiles: with n = STAGES - 2, the oldest has"
+        " come. Does every thread close one in each turn, even if there is no tile left to fetch?"
+        " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
+        " of them reads or fetches."
     },
     survivors={
         "STAGES = 4": "room for one tile more, of which three are under way",

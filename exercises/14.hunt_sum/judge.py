@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -19,7 +19,7 @@ def launch(rng, size):
     a[::3], b[::2] = abs(a[::3]), abs(b[::2])
     a[1::3] *= 64
     arguments = [In(a), In(b), product(a, b.T), np.int32(k)]
-    return Launch(arguments, blocks, 32, what=f"{16 * blocks} rows of {k}")
+    return Launch(arguments, blocks, 32, what=several(16 * blocks, "row", k))
 
 
 def far(rng):

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -19,7 +19,7 @@ def launch(rng, size):
     # left out: rest times rest, below 2^-20, and of each rest what is past its own 10 bits, below
     # 2^-21; cut off in each of 3 k / 8 sums: below 11 parts of 2^-24.
     out = Out(sums, (2.0**-20 + 2 * 2.0**-21 + 3 * k / 8 * 11 * 2.0**-24) * sizes)
-    return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{n} products, k = {k}")
+    return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{several(n, 'product')}, k = {k}")
 
 
 def far(rng):
@@ -35,7 +35,15 @@ JUDGE = Judge(
     counted=(8, 32),
     budget={"hmma": 96},
     limits={"instructions": 4},
-    idea={"hmma": (96, "One product of cut numbers has three digits. What did the cut leave out?")},
+    idea={
+        "hmma": (
+            96,
+            "One product of truncated numbers has three digits. What did truncation leave out?",
+        )
+    },
+    advice={
+        "hmma": "Three products are enough: which of pq, ps, rq and rs is too small to matter?"
+    },
     without={
         r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call"
         " multiply."

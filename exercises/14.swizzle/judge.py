@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.extra_checks import TextHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 
 
 def drawn(rng):
@@ -17,10 +17,10 @@ def launch(rng, n):
     x = rng.integers(0, 1 << 32, (n, 4, 2, 8, 4, 2, 4), np.uint32)
     fragments = x.transpose(0, 1, 4, 5, 2, 3, 6)
     out = Out(fragments.reshape(-1), dtype=np.uint32)
-    return Launch([In(x.reshape(-1)), out], n, 128, what=f"{n} tiles")
+    return Launch([In(x.reshape(-1)), out], n, 128, what=several(n, "tile"))
 
 
-LEAVE = "Leave the kernel as it is: only place(line, chunk) is asked for."
+LEAVE = "Leave the kernel as it is: write only place(line, chunk)."
 
 
 JUDGE = Judge(
@@ -37,6 +37,9 @@ JUDGE = Judge(
         "shared": 8192,
     },
     idea={"lds.wavefronts": (256, LEAVE), "sts.wavefronts": (256, LEAVE)},
+    advice={
+        "shared": "A line has 128 bytes, without padding: change the order of its chunks instead."
+    },
     checks=[
         TextHas({r"place\(i / CHUNKS, i % CHUNKS\)": LEAVE, r"load_matrices<false>\(p": LEAVE})
     ],

@@ -1,11 +1,11 @@
-"""A product of two tiles by one warp's fragments: those of b are read transposed."""
+"""A product of two tiles by one warp's fragments: b's are read transposed."""
 
 import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -16,7 +16,7 @@ def drawn(rng):
 
 def launch(rng, n):
     a, b = (numbers(rng, n, 64, 64).astype(np.float16) for _ in "ab")
-    return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{n} pairs of tiles")
+    return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{several(n, 'pair')} of tiles")
 
 
 def explain(launch, out, got):
@@ -24,7 +24,7 @@ def explain(launch, out, got):
     line, column = np.ogrid[:64, :64]
     used = b[line, (column // 8 ^ line % 8) * 8 + column % 8]
     if np.allclose(got.reshape(-1, 64, 64)[0], a @ used, 1e-2, 1e-2):
-        return "You read b as if its chunks lay in order: place(line, chunk) is where one begins."
+        return "You read b as if its chunks were in order: a chunk begins at place(line, chunk)."
     return None
 
 
@@ -32,7 +32,7 @@ def far(rng):
     return far_rows(launch(rng, 3), 1_060_000)
 
 
-ONE_BY_ONE = "Let ldmatrix bring b's fragments: load_matrices<true>."
+ONE_BY_ONE = "Let ldmatrix load b's fragments: load_matrices<true>."
 
 
 JUDGE = Judge(
@@ -47,5 +47,6 @@ JUDGE = Judge(
     limits={"instructions": 2},
     idea={"hmma": (512, "Let the tensor cores multiply: multiply_add, twice for each load of b.")},
     explain=explain,
+    advice={"lds.wavefronts": ONE_BY_ONE, "ld.sectors": ONE_BY_ONE},
     checks=[PtxHas({r"ldmatrix[\w.]*\.trans": ONE_BY_ONE})],
 )

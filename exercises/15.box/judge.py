@@ -17,6 +17,8 @@ def drawn(rng):
 def launch(rng, size):
     rows, columns = size
     x = eighths(rng, 1, rows, columns)
+    if rows > 32:
+        x[0, -1, 0] = np.nan
     down, across = -(-rows // 32), -(-columns // 32)
     whole = np.zeros((32 * down, 32 * across))
     whole[:rows, :columns] = x[0]
@@ -43,8 +45,8 @@ JUDGE = Judge(
     explain=explain,
     advice={
         "box_element": "Coordinates count elements, not tiles: the column, then the row.",
-        "race": "Is it known how many bytes are to come (`expect_bytes`), and does every thread"
-        " wait for phase 0 (`wait_for`)?",
+        "race": "Does the barrier know how many bytes to expect (`expect_bytes`), and does"
+        " every thread wait for phase 0 (`wait_for`)?",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
     },
     survivors={

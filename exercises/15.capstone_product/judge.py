@@ -9,7 +9,7 @@ from helpers.exercises.distant import pieces
 from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Boxes, Far, In, Launch, Rate
-from helpers.exercises.products import product
+from helpers.exercises.products import operands, product
 from helpers.exercises.values import numbers
 
 
@@ -21,8 +21,8 @@ def drawn(rng):
 
 def launch(rng, size, threads):
     m, n, k = size
-    a, b = (numbers(rng, 1, rows, k).astype(np.float16) for rows in (m, n))
-    return _launch(a, b, product(a[0], np.ascontiguousarray(b[0].T)), threads)
+    a, b = operands(rng, m, n, k, np.float16)
+    return _launch(a[None], np.ascontiguousarray(b.T)[None], product(a, b), threads)
 
 
 def _launch(a, b, c, threads, **more):
@@ -57,7 +57,8 @@ JUDGE = Judge(
     idea={
         "shared": (
             32_768,
-            "Two stages of two tiles, 64 lines of 128 bytes each: one is copied meanwhile.",
+            "Use two stages of two tiles, 64 lines of 128 bytes each: one is copied while the"
+            " other is multiplied.",
         )
     },
     shared_bytes=49_152,
@@ -67,9 +68,8 @@ JUDGE = Judge(
         Exposed(
             262_144,  # of each block the first step
             393_216,
-            "While one stage is multiplied, let the other be copied: wait only for the stage"
-            " that is to be"
-            " overwritten.",
+            "While you multiply one stage, let the other be copied: wait only for the stage"
+            " that you are about to overwrite.",
         )
     ],
     survivors={

@@ -28,7 +28,8 @@ JUDGE = Judge(
         Exposed(
             16_384,  # of each block the first tile
             24_576,
-            "Let the copy wait for its own stage only: one tile comes while the other is added up.",
+            "Let the copy wait for its own stage only: one tile arrives while the other is"
+            " added up.",
         )
     ],
     survivors={

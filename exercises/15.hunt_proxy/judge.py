@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -14,9 +14,11 @@ def drawn(rng):
 
 def launch(rng, blocks):
     a, b = (numbers(rng, rows, 64).astype(np.float16) for rows in (64 * blocks, 64))
+    if blocks > 1:
+        a[-1, 0] = np.nan
     out = product(a, np.ascontiguousarray(b.T))
     packed = [In(x.view(np.uint32)) for x in (a, b)]
-    return Launch([*packed, out], blocks, 128, what=f"{blocks} blocks")
+    return Launch([*packed, out], blocks, 128, what=several(blocks, "block"))
 
 
 JUDGE = Judge(

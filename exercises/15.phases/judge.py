@@ -23,7 +23,7 @@ JUDGE = Judge(
         Exposed(
             16_384,  # of each block the first tile
             24_576,
-            "Begin to fetch a tile before the one before it is added up: two have room.",
+            "Start fetching a tile before the previous one is added up: there is room for two.",
         )
     ],
     survivors={

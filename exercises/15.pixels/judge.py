@@ -102,8 +102,9 @@ JUDGE = Judge(
     limits={"instructions": 2},
     explain=explain,
     advice={
-        "window_place": "Coordinates come in the order channel, column, row, image: the corner of"
-        " the first place, column · stride − pad and row · stride − pad, without the tap."
+        "window_place": "The order of coordinates is channel, column, row, image. The corner of"
+        " the first place is at column · stride − pad and row · stride − pad,"
+        " without the tap."
     },
     survivors={
         "threadIdx.x == 1": "another thread copies",

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers import tensormap
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, In, Launch, Out
+from helpers.exercises.launches import Boxes, In, Launch, Out, several
 from helpers.exercises.values import eighths
 
 
@@ -17,9 +17,11 @@ def drawn(rng):
 def launch(rng, rows):
     x = eighths(rng, 1, rows, 32)
     weights = eighths(rng, 32)
+    if rows > 32:
+        x[0, 1, 3] = np.nan
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=128))])
     arguments = [boxes, In(weights), Out(x[0] @ weights), np.int32(rows)]
-    return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")
+    return Launch(arguments, -(-rows // 32), 32, what=several(rows, "row"))
 
 
 def explain(launch, out, got):

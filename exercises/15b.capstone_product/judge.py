@@ -58,19 +58,19 @@ JUDGE = Judge(
     large=((100, 40, 4136, 1), (2500, 520, 8, 7)),
     far=far,
     choices=("ROWS", "COLUMNS", "THREADS", "SHARED"),
-    counted=(256, 512, 2048, 4),
+    counted=(256, 512, 512, 4),
     budget={"ld.sectors": 0},
     limits=dict.fromkeys(FREE),  # what counts is the clock
     shared_bytes=227 << 10,
     even=False,
     rate=Rate((256, 512, 2048, 4), 540, {"cuBLAS": "gemm 4096 float16"}, side=4096),
     checks=[
-        TextHas({r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."})
+        TextHas({r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself, without multiply."})
     ],
     advice={
-        "clock": "Does each step wait until its products are done, before the next step's begin?"
-        " Leave one step under way, wait_for_products<1>(), and give back the stage before. Then"
-        " store by boxes, while the producer fetches for the next tile."
+        "clock": "Does each step wait until its products are done before the next step's begin?"
+        " Leave one step in flight, wait_for_products<1>(), and release the stage before"
+        " it. Then store by boxes while the producer fetches for the next tile."
     },
     survivors={
         "threadIdx.x != 0) stages": "threads begin the barriers alike",

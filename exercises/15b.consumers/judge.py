@@ -28,7 +28,8 @@ def explain(launch, out, got):
     alone = a[:, last:] @ b[last:]
     if last and np.allclose(got.reshape(alone.shape), alone, 1e-2, 1e-2):
         return (
-            "Only the last step's products are there: multiply_stage adds, but in the first step."
+            "Only the last step's products are there: let multiply_stage add in every step"
+            " except the first."
         )
     return None
 

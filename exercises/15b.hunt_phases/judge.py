@@ -38,10 +38,10 @@ JUDGE = Judge(
     shared_bytes=SHARED + 1024,
     even=False,
     advice={
-        "hmma": "A tile needs one product of each step, and no more: leave the number of steps as"
-        " it is, and let stages and phases go on where the tile before has left them.",
-        "race": "Are the barriers begun once, before all tiles, and before anybody waits? Who"
-        " begins one anew takes it away from those who wait.",
+        "hmma": "A tile needs one product per step, and no more: leave the number of steps as"
+        " it is, and let stages and phases continue where the previous tile left them.",
+        "race": "Are the barriers initialised once, before all tiles, and before any thread"
+        " waits? Initialising one again takes it away from the threads that wait.",
     },
     survivors=BY_STAGES
     | {

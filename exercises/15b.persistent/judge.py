@@ -38,8 +38,8 @@ def explain(launch, out, got):
     wrong = np.abs(got.reshape(m, n) - out.expected) > out.tolerance
     if number[:m, :n][wrong].min(initial=launch.grid) >= launch.grid:
         return (
-            "Each block's first tile is right, and a later one is not: what does it begin with?"
-            " Sums begin at 0 for each tile, stages and their phases go on."
+            "Each block's first tile is right, and a later one is not: what does it start with?"
+            " Sums start from 0 for each tile; stages and their phases continue."
         )
     return None
 
@@ -56,8 +56,8 @@ JUDGE = Judge(
     even=False,
     explain=explain,
     advice={
-        "out of bounds": "Is that the place of a tile? The last band may have fewer rows of tiles:"
-        " within it, divide by the rows that it has."
+        "out of bounds": "Is that the place of a tile? The last band may have fewer rows of"
+        " tiles: within it, divide by the number of rows that it has."
     },
     survivors=BY_STAGES
     | {

@@ -48,8 +48,10 @@ JUDGE = Judge(
     checks=[
         PtxHas(  # who stores no box need not wait
             {
-                r"\bcp\.async\.bulk\.wait_group(\.read)?\s+[1-9]": "One box may be on its way"
-                " while the other patch is written: wait_for_stores<1>()."
+                r"\bcp\.async\.bulk\.wait_group(\.read)?\s+[1-9]": "One box may be in flight"
+                " while the other patch is"
+                " written:"
+                " wait_for_stores<1>()."
             }
         ),
         Pace(1.5),
@@ -58,9 +60,9 @@ JUDGE = Judge(
     advice={
         "double write": "Two boxes cover the same elements of c: store_box takes the column of a"
         " box's corner first, then its row, and each warp has rows of its own.",
-        "race": "Has the box that lay in this patch been read? Groups are a lane's own: one lane"
-        " stores all boxes, waits with wait_for_stores<1>(), where two patches take turns, and then"
-        " the warp meets (__syncwarp) before it writes there.",
+        "race": "Has the box in this patch been read? Groups belong to a lane: one lane stores"
+        " all boxes, waits with wait_for_stores<1>(), since two patches take turns, and"
+        " then the warp meets (__syncwarp) before it writes there.",
     },
     survivors=BY_STAGES
     | {

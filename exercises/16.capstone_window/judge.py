@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing
 
@@ -22,7 +22,7 @@ def launch(rng, size, rows, threads, queries=None):
     sees = np.tri(n, dtype=bool) & ~np.tri(n, k=-window, dtype=bool)
     out = attention(q, k, v, scale, sees[n - queries :])
     arguments = [In(q), In(k), In(v), out, np.int32(n), np.int32(window), scale]
-    what = f"{units} x {n} queries, a window of {window}"
+    what = f"{units} x {several(n, 'query')}, a window of {window}"
     return Launch(arguments, (-(-n // rows), units), threads, what=what)
 
 
@@ -66,9 +66,9 @@ JUDGE = Judge(
     even=False,
     explain=explain,
     advice={
-        "ld.sectors": "A block needs no key before the first that its first query sees. From there"
-        " on each fetches the window of its queries: with more queries to a block (`ROWS`), fewer"
-        " blocks fetch the same keys."
+        "ld.sectors": "A block needs no key before the first one that its first query sees. From"
+        " there on, each block fetches its queries' window: with more queries per"
+        " block (`ROWS`), fewer blocks fetch the same keys."
     },
     survivors={
         "first <= min(": "a tile of which nothing is seen adds nothing",

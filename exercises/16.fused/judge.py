@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import numbers, with_nan_query
 
@@ -27,7 +27,7 @@ def launch(rng, size, causal=False):
     out = attention(q, k, v, scale, seen)
     with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int64, (queries, keys, length)), scale]
-    what = f"{units} x {queries} queries, {keys} keys of {length}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key', length)}"
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
 
 
@@ -38,7 +38,8 @@ def explain(launch, out, got):
     if np.isnan(got[np.isfinite(np.ravel(out.expected))]).any():
         return (
             "∞ / ∞ or 0 / 0: scores far from 0 have powers that are ∞ or 0. Subtract the largest"
-            " score from each, and begin looking for it at -INFINITY, as all may be far below 0."
+            " score from each. Start the search for it at -INFINITY, since all scores may be far"
+            " below 0."
         )
     if not 1 < keys <= 64 or length > 64:
         return None
@@ -50,12 +51,12 @@ def explain(launch, out, got):
         for made, words in (
             (
                 np.broadcast_to(v.mean(1, keepdims=True), got.shape),
-                "Each thread subtracts a maximum of its own: peak must be that of all keys, by"
-                " block_reduce with Max.",
+                "Each thread subtracts its own maximum: peak must be the maximum over all keys,"
+                " by block_reduce with Max.",
             ),
             (
                 powers @ v / own,
-                "Each thread divides by a sum of its own: sum must be that of all keys, by"
+                "Each thread divides by its own sum: sum must be the sum over all keys, by"
                 " block_reduce with Sum.",
             ),
         ):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing
 
@@ -25,16 +25,17 @@ def launch(rng, size):
     if queries > 12 and sees[12].any():  # its NaN must show, in its own row alone
         q[:, 12, 5] = np.nan
         out.expected[:, 12] = np.nan
+    marks = np.where(sees, rng.choice([1, 2, -1], sees.shape), 0).astype(np.int8)
     arguments = [
         In(q),
         In(k),
         In(v),
-        In(sees.astype(np.int8)),
+        In(marks),
         out,
         *map(np.int32, (queries, keys)),
         scale,
     ]
-    what = f"{units} x {queries} queries, {keys} keys"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
@@ -43,8 +44,8 @@ def explain(launch, out, got):
     got = got.reshape(np.shape(out.expected))
     if nothing.any() and got[:, nothing].any():
         return (
-            "A query that sees no key is to be 0: a hidden key's score is -INFINITY, of which the"
-            " power is 0, so that `sum` stays 0 for such a query alone."
+            "The result for a query that sees no key is 0: a hidden key's score is -INFINITY,"
+            " and its power 0, so `sum` stays 0 only for such a query."
         )
     return None
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing
 
@@ -24,7 +24,7 @@ def launch(rng, size):
         *map(np.int32, (queries, keys)),
         scale,
     ]
-    what = f"{units} x {queries} queries, {keys} keys"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
@@ -32,8 +32,8 @@ def explain(launch, out, got):
     if np.isnan(got).any():
         return None
     return (
-        "Follow two keys by hand whose scores are 1 and 3: with the second, what is there of the"
-        " first must shrink by expf(1 - 3). And two whose scores are 3 and 1: then nothing shrinks."
+        "Follow two keys with scores 1 and 3 by hand: at the second, everything from the first"
+        " must shrink by expf(1 - 3). Then two keys with scores 3 and 1: nothing shrinks."
     )
 
 

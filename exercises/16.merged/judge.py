@@ -5,7 +5,7 @@ import numpy as np
 from helpers.checks import gamma, roundoff
 from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.launches import Far, In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -24,6 +24,7 @@ def launch(rng, size):
     parts[logs == -np.inf] = np.nan  # 0 / 0
     if rows > 2:
         parts[logs[:, 1].argmax(), 1, 0] = np.nan  # which was seen, so it must show
+        logs[0, 2] = np.nan
     peak = logs.max(0)
     weights = np.exp(logs - np.where(peak == -np.inf, 0, peak).astype(float))[..., None]
     seen = np.where(logs[..., None] == -np.inf, 0, parts.astype(float))
@@ -36,7 +37,12 @@ def launch(rng, size):
         (weights * seen).sum(0) / total, off * (weights * np.abs(seen)).sum(0) / total + 2.0**-126
     )
     arguments = [In(parts), In(logs), out, *map(np.int32, size)]
-    return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
+    return Launch(
+        arguments,
+        rows,
+        length,
+        what=f"{several(splits, 'part')} of {several(rows, 'row', length)}",
+    )
 
 
 def explain(launch, out, got):
@@ -47,7 +53,7 @@ def explain(launch, out, got):
         wrong = ~(np.abs(got - out.expected) <= out.tolerance) & np.isfinite(out.expected)
         rows = wrong.any(1)
         if rows.any() and (peak[rows] == -np.inf).all():
-            return "A row of which no part saw a key is to be 0: its total stays 0, and only there."
+            return "If no part of a row saw a key, the result is 0: its total stays 0, only there."
         turned = logs.reshape(logs.shape[::-1]).T
         weights = np.exp(logs - peak)
         for made, words in (
@@ -61,7 +67,7 @@ def explain(launch, out, got):
             ),
             (
                 _mean(parts, np.exp2(logs - peak)),
-                "The logarithms are natural ones: take expf, or multiply them by log₂ e.",
+                "The logarithms are natural ones: use expf, or multiply them by log₂ e.",
             ),
             (_mean(parts, weights, weights > 0), "Multiply each part by its weight, too."),
             (_mean(parts, weights > 0), "Weigh each part, by expf(log - peak)."),
@@ -73,8 +79,8 @@ def explain(launch, out, got):
         is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
         if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
             return (
-                "Their logarithms are so large, or so small, that all powers are ∞ or 0: subtract"
-                " the row's greatest one first, which may be far below 0."
+                "Their logarithms are so large, or so small, that all powers are ∞ or 0: first"
+                " subtract the row's largest logarithm, which may be far below 0."
             )
     return None
 
@@ -104,7 +110,7 @@ def far(rng):
         ),
         *map(np.int32, (2, rows, 5)),
     ]
-    what = f"2 parts of {rows:,} rows of 5"
+    what = f"2 parts of {several(rows, 'row')} of 5"
     return Launch(arguments, rows, 5, what=what, blocks=[range(row, row + 1) for row in at])
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from helpers.checks import roundoff
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -26,7 +26,7 @@ def launch(rng, size):
     error = np.where(p > 0, p * np.expm1(8 * roundoff("float32") * np.where(p > 0, sizes, 0)), 0)
     out = Out(p, error + 2.0**-126)
     arguments = [In(s), In(peak), out, scale, np.int32(keys)]
-    return Launch(arguments, rows, 32, what=f"{rows} rows of {keys}")
+    return Launch(arguments, rows, 32, what=several(rows, "row", keys))
 
 
 LOG2_E = np.log2(np.e)
@@ -46,7 +46,7 @@ def explain(launch, out, got):
             (scale * s - peak, "Scale the peak, too: the exponent is scale * (s - peak) * log₂ e."),
             (
                 scale * (s - peak) / LOG2_E,
-                "A power of 2 is none of e: multiply by log₂ e, 1.44269504f.",
+                "A power of 2 is not a power of e: multiply by log₂ e, 1.44269504f.",
             ),
             (
                 scale * (s - peak) / LOG2_E**2,
@@ -59,8 +59,8 @@ def explain(launch, out, got):
     wrong = ~np.isclose(got, out.expected, 1e-2, 1e-6) & np.isfinite(s)
     if wrong.any() and is_large[wrong].all():
         return (
-            "Wrong are scores so large that their powers alone are ∞ or 0: subtract the peak in the"
-            " exponent, before the power, and let no limit cut the score."
+            "Rows are wrong if a score is so large that its own power is ∞ or 0: subtract the"
+            " peak in the exponent, before the power, and don't clamp the score."
         )
     return None
 
@@ -79,6 +79,10 @@ JUDGE = Judge(
     budget={"st.sectors": 2048},
     limits={"instructions": 1.1},
     explain=explain,
-    rounding="How many digits has your log₂ e? A float holds 1.44269504f. And subtract the peak"
-    " from the score before you round: in one multiply-add.",
+    advice={
+        "instructions": "expf multiplies each score by log₂ e and guards small results: call exp2f"
+        " once for each, with that factor in c."
+    },
+    rounding="How many digits does your log₂ e have? A float holds 1.44269504f. And subtract"
+    " the peak from the score before you round: in one multiply-add.",
 )

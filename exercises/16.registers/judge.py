@@ -6,7 +6,7 @@ from helpers.checks import gamma, roundoff, tensor_roundings
 from helpers.exercises.distant import far_rows
 from helpers.exercises.fragments import misplaced
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -17,19 +17,23 @@ def drawn(rng):
 def launch(rng, n):
     q, k, v = (numbers(rng, n, 16, wide) for wide in (16, 16, 8))
     q *= rng.choice([1, 500], q.shape[:2])[..., None]
+    if n > 1:
+        q[-1, 5] = 60_000 * (np.arange(16) == 0)  # scores beyond halves
     q, k, v = (x.astype(np.float16) for x in (q, k, v))
     exact = q.astype(float) @ k.swapaxes(1, 2)
     size = np.abs(q).astype(float) @ np.abs(k).swapaxes(1, 2)
     off = 2 * gamma(tensor_roundings(16), np.float32) + roundoff("float16")
-    out = Out(exact @ v, ((np.abs(exact) * off + size * gamma(40, np.float32)) @ np.abs(v)) + 1e-6)
-    return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.where(np.isinf(exact.astype(np.float16)), np.inf * exact, exact) @ v
+    out = Out(sums, ((np.abs(exact) * off + size * gamma(40, np.float32)) @ np.abs(v)) + 1e-6)
+    return Launch([In(q), In(k), In(v), out], n, 32, what=several(n, "unit"))
 
 
 def explain(launch, out, got):
     q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
     return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None)) or (
-        "A register of p takes two scores of a row that are neighbours, the first in its lower"
-        " half, as halves: both from the same `score[t]`, the numbers 0 and 1, or 2 and 3."
+        "A register of p takes two neighbouring scores of a row as halves, the first in its"
+        " lower half: both from the same `score[t]`, numbers 0 and 1, or 2 and 3."
     )
 
 
@@ -48,8 +52,8 @@ JUDGE = Judge(
     limits={"instructions": 1.25},
     idea={"hmma": (48, "Let the warp multiply: multiply_add.")},
     without={
-        r"\bshfl\b": "Each lane has what it needs already: no shuffle is needed.",
-        r"\.shared\b": "Each lane has what it needs already: no shared memory is needed.",
+        r"\bshfl\b": "Each lane already has what it needs, without a shuffle.",
+        r"\.shared\b": "Each lane already has what it needs, without shared memory.",
     },
     explain=explain,
 )

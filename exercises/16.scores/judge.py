@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
@@ -26,7 +26,7 @@ def launch(rng, size, causal=False):
     hidden = causal & (np.arange(keys) > np.arange(queries)[:, None])
     out = Out(np.where(hidden, -np.inf, scale * dots.expected), scale * dots.tolerance)
     arguments = [In(q), In(k), out, *map(np.int64, (queries, keys, length)), scale]
-    what = f"{units} x {queries} queries, {keys} keys of {length}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key', length)}"
     return Launch(arguments, (-(-keys // 16), -(-queries // 16), units), (16, 16), what=what)
 
 
@@ -42,7 +42,8 @@ def explain(launch, out, got):
             (q @ k.swapaxes(1, 2), "Multiply each sum by scale."),
             (
                 scale * q @ k.reshape(units, length, keys),
-                "Key `key` is a row of k, as a query is one of q: its numbers lie side by side.",
+                "Key `key` is a row of k, as a query is a row of q: its numbers are next to"
+                " each other.",
             ),
             (
                 scale * q @ flat[taken].reshape(k.shape).swapaxes(1, 2),
@@ -68,13 +69,14 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)),
+    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32), (2, 2, 4, 0)),
     drawn=drawn,
     large=((20, 3, 5, 2),),
     far=far,
     ours="attention/scores.cu",
     counted=(2, 64, 64, 32),
     budget={"st.sectors": 1024},
+    limits={"barriers": None},  # of tiles
     explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch
+from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing, with_nan_query
 
@@ -23,7 +23,7 @@ def launch(rng, size):
     out = attention(q, k, v, scale, np.tri(queries, keys, dtype=bool) if causal else None)
     with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int32, (queries, keys)), scale, np.int32(causal)]
-    what = f"{units} x {queries} queries, {keys} keys{', causal' * causal}"
+    what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}{', causal' * causal}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
@@ -42,19 +42,20 @@ def explain(launch, out, got):
             made = power[..., : int(keys)] @ v / power.sum(2, keepdims=True)
             if more and wrong.any() and (np.abs(made - got) <= 2 * within)[wrong].all():
                 return (
-                    "Keys past the last one take part, with the score 0: where first + key is not"
-                    " below seen, the score is -INFINITY."
+                    "Keys past the last one take part, with score 0: if first + key is not below"
+                    " seen, the score must be -INFINITY."
                 )
     if wrong_rows.any() and seen[wrong_rows].min() > TILE >= seen.min():
         return (
-            "Queries that see one tile only are right. When the next tile brings a larger score,"
-            " both sum and o must shrink, by expf(peak - most): take it from the old peak, and from"
-            " scores that are scaled, before peak becomes most."
+            "Queries that see only one tile are right. When the next tile brings a larger score,"
+            " both sum and o must shrink by expf(peak - most). Compute that from the old peak and"
+            " from scaled scores, before peak becomes most."
         )
     if np.isnan(got[np.isfinite(out.expected)]).any():
         return (
-            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score of"
-            " all tiles so far. Of this tile alone a query may see none, which makes it -INFINITY."
+            "∞ / ∞, ∞ − ∞ or 0 / 0: powers are expf(score - peak), and peak is the largest score"
+            " of all tiles so far. A query may see nothing of this tile, so this tile's own"
+            " maximum may be -INFINITY."
         )
     return None
 

@@ -6,7 +6,7 @@ from helpers.checks import gamma
 from helpers.exercises.distant import pieces
 from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out
+from helpers.exercises.launches import Far, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
@@ -23,7 +23,12 @@ def launch(rng, size):
     steps = np.full((ranks, blocks), 2 * ranks - 2)
     flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [Out(*sums, initial=x), flags, np.int32(n)]
-    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}, {blocks} blocks")
+    return Launch(
+        arguments,
+        (blocks, ranks),
+        256,
+        what=f"{several(ranks, 'rank', n)}, {several(blocks, 'block')}",
+    )
 
 
 def far(rng):
@@ -44,7 +49,10 @@ def far(rng):
         Far(ranks * blocks, np.uint32, {}, steps),
         np.int32(n),
     ]
-    what, ran = f"{ranks} ranks of {n:,}, {blocks:,} blocks", [range(b, b + 1) for b in of_flags]
+    what, ran = (
+        f"{several(ranks, 'rank', n)}, {several(blocks, 'block')}",
+        [range(b, b + 1) for b in of_flags],
+    )
     return Launch(arguments, (blocks, ranks), 256, what=what, blocks=ran)
 
 
@@ -53,18 +61,19 @@ def explain(launch, out, got):
         return None  # the flags
     if np.array_equal(got, np.ravel(out.initial)):
         return (
-            "Nothing has changed: a chunk has n / ranks elements, rounded up, the last one fewer."
+            "Nothing has changed: a chunk has n / ranks elements, rounded up; the last one may"
+            " have fewer."
         )
     return (
-        "In the first ranks - 1 steps what comes is added to one's own, in the others it is copied:"
-        " which chunk has the left neighbour just finished, and which step is the first that"
+        "In the first ranks - 1 steps, add the chunk that comes to your own; in the others, copy"
+        " it. Which chunk has the left neighbour just finished, and which step is the first that"
         " copies?"
     )
 
 
 def may_read(launch):
     ranks, n = np.shape(launch.arguments[0].expected)
-    advice = "A rank reads its own row and its left neighbour's, `mine` and `from`: no other."
+    advice = "A rank reads only its own row and its left neighbour's, `mine` and `from`."
     return [(0, [range(n), range((ranks - 1) * n, ranks * n)], advice)]
 
 
@@ -72,7 +81,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)),
     drawn=drawn,
-    large=((9000, 9, 2),),
+    large=((9000, 9, 2), (90, 40, 1)),
     far=far,
     counted=(1 << 14, 8, 2),
     budget={"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)},
@@ -82,23 +91,23 @@ JUDGE = Judge(
     explain=explain,
     checks=[
         handed_over(
-            "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
-            " `__threadfence_system()`, between what is written and the flag.",
-            "Loads may come early: take `wait_for`, or a `__threadfence_system()` after the wait.",
+            "Ranks are devices: a fence for this device does not reach the others. Use `post`"
+            " or `__threadfence_system()` between your stores and the flag.",
+            "Loads may run early: use `wait_for`, or a `__threadfence_system()` after the wait.",
         ),
         Repeatable(),
         Waits(),
     ],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "A fence is one thread's, so all threads of the block must have written before:"
-        " `__syncthreads()`,"
-        " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
-        " step s, wait for s steps of the left neighbour.",
+        "A fence works for one thread, so all threads of the block must have written before:"
+        " `__syncthreads()`, then one thread calls `post`. Another `__syncthreads()` after"
+        " `wait_for` lets the others read. Before step s, wait for s steps of the left"
+        " neighbour.",
     )
     | {
-        "time": "Does each block wait for s steps of its left neighbour before its step s, and post"
-        " s + 1 after it? What waits for a step more waits for ever."
+        "time": "Does each block wait for s steps of its left neighbour before its step s, and"
+        " post s + 1 after it? A block that waits for one step more waits forever."
     },
     survivors={
         "(rank - step + 1": "another chunk goes first",

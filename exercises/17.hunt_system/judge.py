@@ -21,15 +21,15 @@ def launch(rng, n):
 
 
 REACH = (
-    "Ranks are devices: a fence of this device does not reach the others. Take"
-    " `__threadfence_system()`, on every way to the flag and after the wait."
+    "Ranks are devices: a fence for this device does not reach the others. Use"
+    " `__threadfence_system()` on every path to the flag and after the wait."
 )
 
 
 def may_read(launch):
     n = int(launch.arguments[-1])
     advice = (
-        "Add up your own share of x only: the others' sums come by their ranks, after the flags."
+        "Add up only your own share of x: the other sums come from their ranks, after the flags."
     )
     return [(0, [range(row * n, row * n + 64) for row in range(4)], advice)]
 
@@ -48,9 +48,9 @@ JUDGE = Judge(
     may_read=may_read,
     checks=[handed_over(REACH, REACH), Waits()],
     advice={
-        "race": "A flag hands nothing over without fences: each thread that has written calls"
-        " `__threadfence_system()`, a `__syncthreads()` follows, and only then is the flag set. Who"
-        " has seen the flags fences, too."
+        "race": "A flag hands over nothing without fences: each thread that has written calls"
+        " `__threadfence_system()`, a `__syncthreads()` follows, and only then is the"
+        " flag set. A thread that has seen the flags needs a fence, too."
     },
     survivors={
         "threadIdx.x != 0": "all threads but one say it",

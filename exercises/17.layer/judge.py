@@ -36,7 +36,7 @@ def explain(launch, out, got):
     wide, rank = map(int, launch.arguments[-2:])
     got = got.reshape(np.shape(out.expected))
     if np.array_equal(got, out.initial.astype(got.dtype), equal_nan=True):
-        return "This rank has none of the results: store each to a, b, c, and d."
+        return "One rank has none of the results: store each to a, b, c and d."
     place = np.s_[:, rank * wide : (rank + 1) * wide]
     within = np.asarray(out.tolerance)[place]
     own = out.expected[place]
@@ -44,15 +44,16 @@ def explain(launch, out, got):
         there = got[:, other * wide : (other + 1) * wide]
         if _are_near(there, own, within):
             return (
-                f"What belongs to the columns of rank {rank} is in those of rank {other}: a rank's"
-                " begin at rank * wide."
+                f"What belongs to the columns of rank {rank} is in the columns of rank {other}:"
+                " a rank's begin at rank * wide."
             )
     last, room = own[-1][np.isfinite(own[-1])], np.max(within, initial=0, where=np.isfinite(within))
     if _are_near(got[place], own, within):
         return None
     if last.size and np.nanmin(np.abs(got.ravel() - last[:, None]), 1).max() <= room:
         return (
-            "Your results lie in other places: a row has 4 * wide, a rank's begin at rank * wide."
+            "Your results are in other places: a row has 4 * wide columns, and a rank's begin at"
+            " rank * wide."
         )
     return None
 

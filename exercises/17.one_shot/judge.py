@@ -12,6 +12,9 @@ def launch(rng, n):
     ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
     a, b, c, d = ranks
     a[:1], b[:2], d[1:2], c[2:3] = 3e38, 3e38, np.inf, np.nan
+    a[3:5], d[4:5], a[5:6] = np.inf, -np.inf, np.nan
+    for rank in ranks:
+        rank[6:7] = -0.0
     out = Out(a + b + c + d, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n)], blocks_for(n), 256, what=f"n = {n}")
 
@@ -30,5 +33,5 @@ JUDGE = Judge(
     counted=1 << 14,
     budget={"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)},
     inputs=same_place,
-    rounding="Add a, b, c and d in this order: another rounds otherwise.",
+    rounding="Add a, b, c and d in this order: another order rounds differently.",
 )

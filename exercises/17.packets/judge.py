@@ -4,16 +4,16 @@ import numpy as np
 
 from helpers.exercises.extra_checks import Waits
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 STRONG = r"(volatile|relaxed|release|acquire|mmio)"
 WHOLE = (
-    "Two stores may become visible in either order, and two loads may be answered so. Let value and"
-    " number travel in one store of 8 bytes, and come in one load."
+    "Two stores may become visible in either order, and two loads may be served in either order."
+    " Let value and number travel in one store of 8 bytes, and arrive in one load."
 )
 
-OLD = "These are sums with the packets of the turn before: wait until the number is this turn's."
+OLD = "These are sums with the previous turn's packets: wait until the number is this turn's."
 
 
 def drawn(rng):
@@ -26,14 +26,15 @@ def packets(values, turn):
 
 def launch(rng, size):
     n, ranks = size
-    turn = int(rng.integers(2**31, 2**32))  # the last one's packets are still there
-    alike = np.array([turn, turn - 1], np.uint32).view(np.float32)
+    turn = 0 if n == 31 else int(rng.integers(2**31, 2**32))
+    old = (turn - 1) % 2**32  # whose packets are still there
+    alike = np.array([turn, old], np.uint32).view(np.float32)
     x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
     before, left = numbers(rng, ranks, n), np.roll(x, 1, axis=0)
     before[:, ::7] = left[:, ::7]  # the same value as before
-    inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, turn - 1))
+    inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, old))
     arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
-    return Launch(arguments, (blocks_for(n), ranks), 256, what=f"{ranks} ranks of {n}")
+    return Launch(arguments, (blocks_for(n), ranks), 256, what=several(ranks, "rank", n))
 
 
 def explain(launch, out, got):
@@ -62,7 +63,7 @@ def explain(launch, out, got):
 
 def may_read(launch):
     n = int(launch.arguments[-2])
-    advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
+    advice = "Read only your own row of x: the left neighbour's values come through your inbox."
     return [(0, [range(n)], advice)]
 
 
@@ -73,25 +74,29 @@ JUDGE = Judge(
     large=((9000, 9),),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},
-    limits=dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"]),  # of waits
+    limits=dict.fromkeys(
+        ["instructions", "barriers", "ld.sectors", "atomics", "atomics.sectors"]  # of waits
+    ),
     even=False,
     may_read=may_read,
     without={
         rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}(?!\S*\.v[24])\S*\.[bfsu](8|16|32)\b)": WHOLE,
         r"^\s*(@\S+ )?(?P<what>(atom|red)\.\S*\.[bfsu](16|32)\b)": WHOLE,
-        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and this"
-        " order is for one device alone: take the scope of the system, `.sys`.",
+        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and"
+        " this order holds only on"
+        " one device: use system"
+        " scope, `.sys`.",
     },
     checks=[Waits()],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "Store each packet by one volatile store of 8 bytes, and take the value from the very"
-        " packet that had this turn's number: a plain load may be answered before.",
+        "Store each packet by one volatile store of 8 bytes, and take the value from the same"
+        " packet that had this turn's number: a plain load may be served earlier.",
     )
     | {
-        "time": "Is the packet read anew in each turn of the loop, through a pointer that is"
-        " volatile? Does each thread send before it waits, to the right neighbour? And is the"
-        " upper half this turn's number for negative values, too?"
+        "time": "Is the packet read again in each turn of the loop, through a volatile pointer?"
+        " Does each thread send to the right neighbour before it waits, and do threads past n"
+        " return at once? And is the upper half this turn's number for negative values, too?"
     },
     explain=explain,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.extra_checks import Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 
@@ -18,12 +18,12 @@ def launch(rng, size):
     inbox = np.roll(x, 1, axis=0)
     flags = Out(np.ones((ranks, blocks)), dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [In(x), Out(inbox), flags, Out(2 * inbox), np.int32(n)]
-    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
+    return Launch(arguments, (blocks, ranks), 256, what=several(ranks, "rank", n))
 
 
 def may_read(launch):
     n = int(launch.arguments[-1])
-    advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
+    advice = "Read only your own row of x: the left neighbour's values come through your inbox."
     return [(0, [range(n)], advice)]
 
 
@@ -39,26 +39,24 @@ JUDGE = Judge(
     may_read=may_read,
     checks=[
         handed_over(
-            "Ranks are devices: a fence of this device does not reach the others. Take"
-            " `__threadfence_system()`: every thread that has written, or one thread past the"
-            " barrier that all of them have reached, before the flag.",
-            "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its"
-            " own, before"
-            " the barrier that lets the others read.",
+            "Ranks are devices: a fence for this device does not reach the others. Let every"
+            " thread that has written call `__threadfence_system()` before the flag, or one"
+            " thread after a barrier that all of them have reached.",
+            "Loads may run early: the thread that has seen the flag needs its own"
+            " `__threadfence_system()`, before the barrier that lets the others read.",
         ),
         Waits(),
     ],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "Is it the right neighbour's flag that you set, and your own that you wait for? A fence is"
-        " one thread's, so all threads of the block must have written before: `__syncthreads()`,"
-        " then one thread calls `__threadfence_system()` and sets the flag. The one that waits"
-        " fences, too, and a `__syncthreads()` lets the others read.",
+        "Do you set the right neighbour's flag, and wait for your own? A fence works for one"
+        " thread, so all threads of the block must have written before: `__syncthreads()`, then"
+        " one thread calls `__threadfence_system()` and sets the flag. The thread that waits"
+        " needs a fence, too, and a `__syncthreads()` lets the others read.",
     )
     | {
-        "time": "Is the flag read anew in each turn, through a pointer that is volatile? And"
-        " does each block set its"
-        " right neighbour's flag before it waits for its own?"
+        "time": "Is the flag read again in each turn, through a volatile pointer? And does each"
+        " block set its right neighbour's flag before it waits for its own?"
     },
     survivors={
         "threadIdx.x == 1": "another thread posts and waits",

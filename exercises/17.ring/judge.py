@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 
@@ -23,7 +23,7 @@ def launch(rng, size):
     after[chunk] = left[chunk] + (before[chunk] if step < ranks - 1 else 0)
     numbers_of = map(np.int32, (ranks, rank, step))
     arguments = [In(left), Out(after, initial=before), np.int64(n), *numbers_of]
-    what = f"n = {n}, {ranks} ranks, rank {rank}, step {step}"
+    what = f"n = {n}, {several(ranks, 'rank')}, rank {rank}, step {step}"
     return Launch(arguments, max(1, length // 700), 256, what=what)
 
 
@@ -34,13 +34,14 @@ def explain(launch, out, got):
         wrong = ~np.isclose(got, out.expected, equal_nan=True)
         if step >= ranks - 1 and np.isclose(got, before + left, equal_nan=True)[wrong].all():
             return (
-                "From step ranks - 1 on the chunks that come are whole sums: copy them, in place of"
-                " adding."
+                "From step ranks - 1 on, the chunks that come are whole sums: copy them instead"
+                " of adding."
             )
     if np.array_equal(got[wrong], before[wrong], equal_nan=True):
         return (
-            "What is wrong is as it was before. The chunk is number (rank - step - 1) mod ranks; it"
-            " has n / ranks elements, rounded up; and threads go on by the whole grid, to its end."
+            "The wrong elements still have their old values. The chunk is number (rank - step -"
+            " 1) mod ranks; it has n / ranks elements, rounded up; and threads step by the whole"
+            " grid, to its end."
         )
     return None
 
@@ -52,7 +53,7 @@ def far(rng):
     (left, x), (mine, y) = (strewn(rng, n, begin + i) for _ in range(2))
     mine.expected = pieces(begin + i, x + y)
     arguments = [left, mine, np.int64(n), *map(np.int32, (ranks, rank, step))]
-    what = f"n = {n:,}, {ranks} ranks, rank {rank}, step {step}"
+    what = f"n = {n:,}, {several(ranks, 'rank')}, rank {rank}, step {step}"
     return Launch(arguments, blocks_for(begin // (ranks - 1)), 256, what=what, blocks=blocks)
 
 

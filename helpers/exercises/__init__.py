@@ -9,6 +9,7 @@ learners handed in, for teachers: a CSV."""
 
 from typing import TYPE_CHECKING, Any
 
+from ..words import Shown
 from . import progress, texts
 from .progress import course_map as map
 from .progress import mine
@@ -63,7 +64,7 @@ def judge(name: str, kernel: Any, seed: int | None = None) -> "Verdict":
     verdict = judged(texts.find(name), kernel, seed)
     progress.keep(verdict)
     if verdict:
-        verdict.score = f"Score: {progress.score()}."
+        verdict.score = Shown.SCORE(score=progress.score())
     return verdict
 
 

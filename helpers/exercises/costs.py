@@ -75,11 +75,11 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     for count in [*counts, *limits]:
         if count.value > count.most and not _may_branch(exercise, count, reports):
             verdict.refuse("counters", count.text, _advice(exercise, count, reports, given))
-    is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
-    for key, (least, advice) in judge.idea.items():
-        if total[key] < least and not is_wasteful:
+    is_wasteful = bool(verdict.reasons)  # then too few of something are no fault, but none are
+    for key, (least, advice) in reversed(judge.idea.items()):
+        if total[key] < least and not (is_wasteful and total[key]):
             idea = Refusal.IDEA(what=counter(key), value=total[key])
-            verdict.refuse("counters", idea, advice)
+            verdict.refuse("counters", idea, advice, first=True)
     if total["shared"] > (most := judge.shared_bytes):
         text = Refusal.AT_MOST(what=counter("shared"), value=total["shared"], most=most)
         verdict.refuse("counters", text, Next.LESS_AT_A_TIME())
@@ -154,6 +154,8 @@ def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[
         advice = Next.NO_ATOMICS()
     elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
         advice = Next.FEWER()
+    elif way == "shared":
+        advice = Next.LESS_AT_A_TIME()
     if not worst or not counts[worst] or not texts[worst]:
         return advice
     return joined(advice, Next.MOST_ARE_OF(line=report.named(worst), text=texts[worst]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .launches import Far, In, Launch, Out, blocks_for
+from .launches import Far, In, Launch, Out, blocks_for, several
 from .values import numbers
 
 __all__ = [
@@ -52,8 +52,8 @@ def strewn(rng: np.random.Generator, count: int, places: np.ndarray) -> tuple[Fa
 
 
 def far_numbers(rng: np.random.Generator, each: int = 256, dtype: DTypeLike = np.float32) -> Far:
-    """FAR zeros but for the first ones, the last, and those of block 16, which far_launch leaves
-    out; `each`: so many a block."""
+    """FAR zeros except the first ones, the last, and the ones of block 16, which far_launch leaves
+    out; `each`: how many per block."""
     counts = {0: FAR - PAST, 16 * each: each, PAST: FAR - PAST}
     return Far(FAR, dtype, {at: numbers(rng, n, dtype=dtype) for at, n in counts.items()})
 
@@ -93,7 +93,7 @@ def far_rows(
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
-    a grid has several dimensions, its last is that of the rows. An input of another length is for
+    a grid has several dimensions, its last is the rows'. An input of another length is for
     all rows. before: what is left out of the first argument and the output, of each row, in front.
     last: how many blocks run of a row, 0 for all; compared: so many elements."""
     count = np.shape(small.arguments[0].values)[0]
@@ -129,7 +129,9 @@ def far_rows(
         grid=grid,
         block=small.block,
         shared=small.shared,
-        what=f"{batch:,} rows" if each == 1 else f"{batch:,} x {small.what.partition(' x ')[2]}",
+        what=several(batch, "row")
+        if each == 1
+        else f"{batch:,} x {small.what.partition(' x ')[2]}",
         blocks=[
             range((at + 1) * each - (last or each), (at + 1) * each)
             for at in (row // per_block for row in rows)

@@ -19,6 +19,7 @@ from .verdict import Count, Refused
 __all__ = [
     "Blocks",
     "Exposed",
+    "FETCHED_AHEAD",
     "Meanwhile",
     "OnEveryPath",
     "Operator",
@@ -122,7 +123,7 @@ class PtxHas(Check):
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for pattern, advice in self.patterns.items():
             if not re.search(pattern, trial.verdict.instructions):
-                trial.verdict.refuse("instructions", Refusal.COMPILED_LACKS(), advice)
+                trial.verdict.refuse("instructions", Refusal.COMPILED_LACKS(), advice, first=True)
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,17 @@ class Meanwhile(Check):
         for (first, last), (what, advice) in self.paths.items():
             if not some_path_skips(trial.verdict.instructions, first, last, what):
                 trial.verdict.refuse("instructions", Refusal.NO_MEANWHILE(), advice)
+
+
+FETCHED_AHEAD = Meanwhile(
+    {
+        (r"\bld\.global\b|\bcp\.async\b", r"\bfma\b|\bmul(\.rn)?\.f(32|64)\b"): (
+            r"\bst\.shared\b",
+            "Fetch the next tiles before you multiply these, and put them afterwards: nothing is in"
+            " flight while you multiply.",
+        )
+    }
+)
 
 
 def handed_over(before_the_flag: str, after_the_wait: str) -> OnEveryPath:

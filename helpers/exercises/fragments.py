@@ -5,18 +5,21 @@ from itertools import product
 
 import numpy as np
 
+from softgpu.phrases import Said, joined
+
+from ..words import Part
+
 __all__ = ["misplaced"]
 
 PLACES_OF_A = (0, 0), (8, 0), (0, 8), (8, 8)  # of a lane's registers: where their quarters begin
 PLACES_OF_B = (0, 0), (8, 0)
 NEAR = 1e-2  # of the largest element
-USED = "{name}[{right[0]}, {right[1]}] is used as {name}[{wrong[0]}, {wrong[1]}]"
 
 
 def misplaced(
     a: np.ndarray, b: np.ndarray, got: np.ndarray, names: Sequence[str | None] = "ab"
-) -> str | None:
-    """In words, if got[16, 8] is a[16, 16] times b[16, 8] with some registers of one in
+) -> Said | None:
+    """What to look at, if got[16, 8] is a[16, 16] times b[16, 8] with some registers of one in
     each other's place, or the halves in them; or None. names: of both; None: it is right."""
     ways = (
         (name, first)
@@ -24,10 +27,11 @@ def misplaced(
         for used, first in _mistakes(matrix, places, along)
         if name and first and _are_near(used @ b if matrix is a else a @ used, got)
     )
-    told: dict[str, str] = {}
-    for name, (right, wrong) in ways:
-        told.setdefault(name, USED.format(name=name, right=right, wrong=wrong))
-    return f"What should be {', or '.join(told.values())}." if told else None
+    told: dict[str, Said] = {}
+    for name, places in ways:
+        right, wrong = (f"{row}, {column}" for row, column in places)
+        told.setdefault(name, Part.USED_AS(name=name, right=right, wrong=wrong))
+    return Part.SHOULD_BE(which=joined(*told.values(), between=", or ")) if told else None
 
 
 def _are_near(made: np.ndarray, got: np.ndarray) -> bool:

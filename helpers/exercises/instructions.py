@@ -26,8 +26,9 @@ def of_kernel(target: Any) -> str:
 
 
 def unused(instructions: str, count: int) -> list[int]:
-    """Which of so many parameters a kernel's PTX never reads."""
-    return [n for n in range(count) if not re.search(rf"\[\w+_param_{n}\b", instructions)]
+    """Which of so many parameters a kernel's PTX never reads, nor takes the address of."""
+    used = re.findall(r"^(?!\s*\.param\b).*_param_(\d+)\b", instructions, re.MULTILINE)
+    return [n for n in range(count) if str(n) not in used]
 
 
 def _value(number: str) -> int:

@@ -12,10 +12,11 @@ from softgpu.loader import Engine
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
+from .. import nvcc_says
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..words import Kind, Next, Refusal, Shown
 from . import costs, handed, instructions, real, seen
-from .launches import Far, drawn
+from .launches import Far, Out, drawn
 from .progress import seed_of
 from .running import Run
 from .verdict import Refused, Unwritten, Verdict
@@ -28,15 +29,7 @@ LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": Next.NO_SLEEP}
-SINGULAR = re.compile(r"(?<![\d,.])1 (?!times\b)([a-z]+?)(ie)?s\b")
 NUMBERS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
-PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
-OF_C = {  # what the compiler says of mistakes that a newcomer from Python makes, and what to do
-    r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': Next.ONE_ELEMENT,
-    r'operand of "\*" must be a pointer': Next.NO_POWERS,
-    r'no instance of overloaded function "atomic': Next.ATOMIC_ADDRESS,
-    r'expected a ";"': Next.SEMICOLON,
-}
 
 
 def judge(exercise, kernel, seed=None):
@@ -66,7 +59,9 @@ def trial(exercise, kernel, seed=None):
         with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
-        verdict.refuse("compiler", Refusal.BECAUSE(why=error), _advice_on(str(error), verdict.text))
+        verdict.refuse(
+            "compiler", Refusal.BECAUSE(why=error), nvcc_says.advice(str(error), verdict.text)
+        )
     except Refused as refused:
         verdict.reasons.append(refused.reason)
     except KeyboardInterrupt:
@@ -126,23 +121,6 @@ def _compiled(exercise, kernel, text):
         is_large = engine and isinstance(engine.last_error, TooLarge)
         advice = Next.LESS_OF_IT() if is_large else Next.SHOWN_SO_FAR()
         raise Refused("module", why, advice) from None
-
-
-def _advice_on(error, text):
-    """What to do about a mistake that the compiler found."""
-    if PYTHON.search(text):
-        return Next.CUDA_ALONE()
-    if "too much shared data" in error:
-        return Next.LESS_SHARED()
-    if "iostream" in text or re.search(r"\bcout\b", text):
-        return Next.USE_PRINTF()
-    if unknown := re.search(r'identifier "(\w+)" is undefined', error):
-        if re.search(rf"^\s*(for *\()?{unknown[1]} = ", text, re.MULTILINE):
-            return Next.TYPE_FIRST(name=unknown[1])
-    for pattern, advice in OF_C.items():
-        if re.search(pattern, error):
-            return advice()
-    return Next.FIX_FIRST()
 
 
 def _look_through(judge, ptx):
@@ -205,7 +183,7 @@ class _Trial:
         block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.judge.launch(np.random.default_rng(seed), size, **self.chosen)
-        launch.what = SINGULAR.sub(_one, launch.what or f"n = {size:,}")
+        launch.what = launch.what or f"n = {size:,}"
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.judge)
 
@@ -346,11 +324,6 @@ def _sizes(judge, seed):
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
 
 
-def _one(found):
-    """In `1 queries` the word for one."""
-    return f"1 {found[1]}{'y' if found[2] else ''}"
-
-
 def _by_size(run):
     """From the smallest launch to the largest; infinities and NaN come after ordinary numbers, and
     what has no elements last."""
@@ -397,13 +370,14 @@ def _is_general(reason):
 
 
 def _unused(run):
-    """The names of the parameters that a launch's kernel never reads, or ""."""
+    """The names of the inputs that a launch's kernel never reads, or ""."""
     numbers = instructions.unused(instructions.of_kernel(run.target), len(run.passed))
-    return " and ".join(run.names[n] for n in numbers)
+    inputs = (n for n in numbers if not isinstance(run.launch.arguments[n], Out))
+    return " and ".join(run.names[n] for n in inputs)
 
 
 def _most_before(run, right):
-    """Which of the numbers in what a launch is of is most beyond those of the right ones, or None:
+    """Which number of a launch's size is most beyond the same number of the right ones, or None:
     a dict of words."""
     numbers = NUMBERS.findall(run.launch.what)
     others = [NUMBERS.findall(other.launch.what) for other in right]

@@ -20,6 +20,7 @@ __all__ = [
     "blocks_for",
     "drawn",
     "same_place",
+    "several",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
@@ -31,6 +32,13 @@ def drawn(rng: np.random.Generator, step: int = 1) -> tuple[int, ...]:
     """Two sizes at random, multiples of a step: of a few blocks of 256, and beyond ten."""
     sizes = rng.integers(34, 1001), rng.integers(2561, 5121)
     return tuple(-(-int(n) // step) * step for n in sizes)
+
+
+def several(count: int, what: str, of: int | None = None) -> str:
+    """ "1 row", "2 rows of 30", "3 queries"."""
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    size = "" if of is None else f" of {of:,}"
+    return f"{count:,} {what if count == 1 else plural}{size}"
 
 
 @dataclass
@@ -65,7 +73,7 @@ class Out:
 
 @dataclass
 class Far:
-    """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
+    """An array too large to fill: `count` zeros, except for pieces at some places, {place: values}.
 
     expected: what must be at these places after the launch; nothing else is compared. tolerance: of
     all, or by place, too."""

@@ -1,13 +1,14 @@
 """What the wrong elements of an output have in common: by what they differ, and where they are."""
 
 from collections.abc import Iterator
+from itertools import chain
 from math import log, prod
 
 import numpy as np
 
-from softgpu.phrases import joined
+from softgpu.phrases import Said, joined
 
-from ..words import Next
+from ..words import Next, Part
 from .launches import In, Out
 
 __all__ = ["in_common"]
@@ -20,8 +21,9 @@ BLOCK = 256
 ROOM = 4  # times the tolerance
 LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
-CHANCE = 1e-3  # at which what is found by chance is told
+CHANCE = 1e-3  # at which what is found by chance is reported
 NEAR = 0.02  # of what all elements come to
+MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
 def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) -> str:
@@ -78,10 +80,16 @@ class _Common:
     def which(self, value: float) -> str:
         """Words on the argument that a number is, or the reciprocal of."""
         for at, number in self.numbers:
-            for like, said in ((number, ""), (1 / number if number else 0, "1 / ")):
+            for like, form in ((number, "{}"), (1 / number if number else 0, "1 / {}")):
                 if like not in (0, 1) and abs(value - like) <= 1e-5 * abs(like):
-                    return Next.NUMBER(which=f"{said}argument {at}")
+                    return Next.NUMBER(which=_formula(form, Part.ARGUMENT(number=at)))
         return ""
+
+
+def _formula(form: str, *names: str) -> Said:
+    """A formula with these names in its braces."""
+    between = form.split("{}")
+    return joined(between[0], *chain(*zip(names, between[1:])), between="")
 
 
 def _near(a: Array, b: Array, room: Array) -> Array:
@@ -102,13 +110,13 @@ def _on_digits(c: _Common) -> str:
 
 
 def _on_zeros(c: _Common) -> str:
-    if c.all_got[c.every].any() or not c.expected.size:
+    if c.got.any() or not c.expected.size:
         return ""
     right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
     limit = np.abs(c.expected).max()
     if c.is_float and right.size and limit < right.min() and limit < 1e-3:
         return Next.TINY(limit=f"{limit * 1.01:.3g}")
-    return Next.ZERO()
+    return _on_some_zeros(c) or Next.ZERO()
 
 
 def _on_before(c: _Common) -> str:
@@ -162,13 +170,15 @@ def _on_times_added(c: _Common) -> str:
     got, expected = c.got - before, c.expected - before
     times = got[0] / expected[0] if expected[0] else 0
     is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
-    return Next.ADDED(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
+    is_often = times > 0 and _nice(times).isdigit() and _nice(times) != "1"
+    return Next.ADDED(times=_nice(times)) if is_often and is_so else ""
 
 
 def _on_one_offset(c: _Common) -> str:
     """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
-    if not off or not np.isfinite(c.off).all():
+    is_small = c.is_float and abs(off) < CHANCE * np.median(np.abs(c.expected))
+    if not off or not np.isfinite(c.off).all() or is_small:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
     if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
@@ -178,8 +188,8 @@ def _on_one_offset(c: _Common) -> str:
     is_many = c.count > 1 and np.ptp(c.expected) > 0
     if not is_one or not (is_many or is_whole or not c.is_float or c.which(off)):
         return ""
-    way = "much" if off > 0 else "little"
-    return joined(Next.OFF(off=f"{abs(off):.6g}", way=way), c.which(abs(off)))
+    way = Part.MUCH if off > 0 else Part.LITTLE
+    return joined(Next.OFF(off=f"{abs(off):.6g}", way=way()), c.which(abs(off)))
 
 
 def _on_wrapping(c: _Common) -> str:
@@ -197,7 +207,11 @@ def _on_narrow_inputs(c: _Common) -> str:
     same = [x.ravel() for x in c.inputs.values() if x.size == c.all.size and x.dtype.kind in "iu"]
     if c.is_float or not same:
         return ""
-    for held, kind in ((np.int8, "8 bits"), (np.int16, "16 bits"), (np.float32, "a float")):
+    for held, kind in (
+        (np.int8, Part.BITS(bits=8)),
+        (np.int16, Part.BITS(bits=16)),
+        (np.float32, Part.FLOAT()),
+    ):
         fits = np.all([x.astype(held) == x for x in same], 0)
         is_most = 2 * c.is_wrong.sum() > (~fits).sum()
         if is_most and fits.any() and not fits[c.is_wrong].any():
@@ -238,13 +252,13 @@ def _on_rows_alike(c: _Common) -> str:
     """All rows, or columns, are the same, and should not be."""
     if len(c.shape) < 2 or min(c.shape[-2:]) < 2 or c.is_wrong.sum() < 2:
         return ""
-    for axis, what in ((-2, "row"), (-1, "column")):
+    for axis, what in ((-2, Part.ROW), (-1, Part.COLUMN)):
         alike = [
             np.array_equal(x, np.broadcast_to(x.take([0], axis), x.shape), equal_nan=True)
             for x in (c.all_got.reshape(c.shape), c.all.reshape(c.shape))
         ]
         if alike == [True, False]:
-            return Next.ROWS_ALIKE(what=what)
+            return Next.ROWS_ALIKE(what=what())
     return ""
 
 
@@ -301,7 +315,7 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
         return ""
     heaviest = np.argmax(np.abs(there))
     times = off[heaviest] / there[heaviest]
-    if not times or (np.abs(off - times * there) > room).any():
+    if abs(times) < CHANCE or (np.abs(off - times * there) > room).any():
         return ""
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
@@ -324,7 +338,7 @@ def _on_formulas(c: _Common) -> str:
     if got.size < 2 and not c.is_float:
         return ""
     for number, x in same.items():
-        name = f"input {number}"
+        name = Part.INPUT(number=number)
         rules = [*_of_one(x, name, got), *_of_two(x, name, same, number, c.numbers)]
         for values, words in rules:
             room_here = np.maximum(room, 2e-6 * np.abs(values) * c.is_float)
@@ -333,13 +347,13 @@ def _on_formulas(c: _Common) -> str:
     return ""
 
 
-def _of_one(x: Array, name: str, got: Array) -> Iterator[tuple[Array, str]]:
+def _of_one(x: Array, name: Said, got: Array) -> Iterator[tuple[Array, Said]]:
     by, times = got[0] - x[0], got[0] / x[0] if x[0] else 0
     whole = [n for n in (by, times) if np.isfinite(n) and abs(n) < 100]
     for value in {round(n) for n in whole if abs(n - round(n)) < 1e-4} - {0, 1}:
-        yield x + value, f"{name} {'-' if value < 0 else '+'} {abs(value)}"
-        yield x * value, f"{name} · {value}"
-    for function, words in (
+        yield x + value, _formula(f"{{}} {'-' if value < 0 else '+'} {abs(value)}", name)
+        yield x * value, _formula(f"{{}} · {value}", name)
+    for function, form in (
         (lambda x: x, "{}"),
         (lambda x: -x, "-{}"),
         (np.abs, "|{}|"),
@@ -349,19 +363,19 @@ def _of_one(x: Array, name: str, got: Array) -> Iterator[tuple[Array, str]]:
         (np.sqrt, "sqrt({})"),
         (lambda x: 1 / x, "1 / {}"),
     ):
-        yield function(x), words.format(name)
+        yield function(x), _formula(form, name)
 
 
 def _of_two(
-    x: Array, name: str, same: dict[int, Array], number: int, numbers: list
-) -> Iterator[tuple[Array, str]]:
-    others = [(values, f"input {n}") for n, values in same.items() if n != number]
-    for y, other in [*others, *((value, f"argument {at}") for at, value in numbers)]:
-        yield x + y, f"{name} + {other}"
-        yield x - y, f"{name} - {other}"
-        yield y - x, f"{other} - {name}"
-        yield x * y, f"{name} · {other}"
-        yield x / y, f"{name} / {other}"
+    x: Array, name: Said, same: dict[int, Array], number: int, numbers: list
+) -> Iterator[tuple[Array, Said]]:
+    others = [(values, Part.INPUT(number=n)) for n, values in same.items() if n != number]
+    for y, other in [*others, *((value, Part.ARGUMENT(number=at)) for at, value in numbers)]:
+        yield x + y, _formula("{} + {}", name, other)
+        yield x - y, _formula("{} - {}", name, other)
+        yield y - x, _formula("{} - {}", other, name)
+        yield x * y, _formula("{} · {}", name, other)
+        yield x / y, _formula("{} / {}", name, other)
 
 
 def _on_pairs(c: _Common) -> str:
@@ -401,7 +415,7 @@ def _on_an_input(c: _Common) -> str:
         for sign in (1, -1):
             off = sign * c.off
             if (np.abs(values[_nearest(values, off)] - off) <= c.room).all():
-                way = "much" if sign > 0 else "little"
+                way = Part.MUCH() if sign > 0 else Part.LITTLE()
                 value = f"{abs(c.off[0]) * np.sign(sign * c.off[0]):.6g}"
                 return Next.AMONG(way=way, number=number, value=value, place=c.named(c.places[0]))
     return ""
@@ -465,43 +479,42 @@ def _groups(values: Array, count: int) -> Iterator[np.ndarray]:
         yield np.pad(values, (0, count * BLOCK - values.size)).reshape(count, BLOCK)
 
 
-def _part(terms: Array, got: float, room: float) -> str | None:
-    """Which part of the terms comes to this, in words, or None."""
+def _part(terms: Array, got: float, room: float) -> Said | None:
+    """Which part of the terms comes to this, or None."""
     n, ends = terms.size, np.append(0, np.cumsum(terms))
     places = np.arange(n)
     parts = {
-        "the signs are lost": np.abs(terms).sum(),
-        "the first stands for all": n * terms[0],
-        "the last is left out": ends[-2],
-        "the first is left out": ends[-1] - terms[0],
+        Part.NO_SIGNS(): np.abs(terms).sum(),
+        Part.FIRST_FOR_ALL(): n * terms[0],
+        Part.NO_LAST(): ends[-2],
+        Part.NO_FIRST(): ends[-1] - terms[0],
     }
     for size in range(2, min(n, MOST_STEPS) + 1):
         classes = np.bincount(places % size, terms, size)
         for number, value in enumerate(classes):
-            left_out = f"number {number} of each {size} is left out"
-            parts[left_out] = ends[-1] - value
-            parts[f"only number {number} of each {size} is in it"] = value
-            parts[f"only number {number} of each {size} is in it, {size} times"] = size * value
+            parts[Part.WITHOUT_ONE(number=number, size=size)] = ends[-1] - value
+            parts[Part.ONE(number=number, size=size)] = value
+            parts[Part.ONE_FOR_ALL(number=number, size=size)] = size * value
         again = terms[places // size].sum()
-        parts[f"the first stands for the first {size}, the next for the next {size}"] = again
+        parts[Part.REPEATED(size=size)] = again
     for bit in range(2, n.bit_length()):
         for few in range(1, bit):
             low = terms[places % (1 << bit) < 1 << few].sum()
-            parts[f"only the first {1 << few} of each {1 << bit} are in it"] = low
-            parts[f"the first {1 << few} of each {1 << bit} are in it twice, no others"] = 2 * low
+            parts[Part.SOME(few=1 << few, size=1 << bit)] = low
+            parts[Part.SOME_TWICE(few=1 << few, size=1 << bit)] = 2 * low
     near = [what for what, value in parts.items() if abs(got - value) <= room]
     if near:
         return near[0] if len(near) <= 3 or n < 4 else None
     forms = (
-        (ends, "what begins with number {:,} is left out"),
-        (ends[-1] - ends, "what comes before number {:,} is left out"),
-        (2 * ends[-1] - ends, "what begins with number {:,} is added again"),
-        (ends[-1] + ends, "what comes before number {:,} is added again"),
+        (ends, Part.NO_END),
+        (ends[-1] - ends, Part.NO_BEGINNING),
+        (2 * ends[-1] - ends, Part.END_TWICE),
+        (ends[-1] + ends, Part.BEGINNING_TWICE),
     )
-    for values, words in forms:
+    for values, part in forms:
         ends_there = np.flatnonzero(np.abs(got - values) <= room)
         if ends_there.size == 1 and 0 < ends_there[0] < n:
-            return words.format(int(ends_there[0]))
+            return part(number=int(ends_there[0]))
     return None
 
 
@@ -536,8 +549,8 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
     room = room + c.unit * np.abs(got)
     got = got - expected + a @ b  # whatever else is added
     for which, known, used, wanted, off in (
-        ("second", a, b, got, room),
-        ("first", b.T, a.T, got.T, room.T),
+        (Part.SECOND, a, b, got, room),
+        (Part.FIRST, b.T, a.T, got.T, room.T),
     ):
         rows = np.isfinite(known).all(1)
         columns = np.flatnonzero(np.isfinite(wanted[rows]).all(0) & np.isfinite(off[rows]).all(0))
@@ -552,10 +565,10 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
                 row, column = wrong[0]
                 taken = np.unravel_index(source[row, column], used.shape)
                 places = [
-                    p if which == "second" else p[::-1] for p in (taken, (row, columns[column]))
+                    p if which == Part.SECOND else p[::-1] for p in (taken, (row, columns[column]))
                 ]
                 said = [f"[{row}, {column}]" for row, column in places]
-                return Next.OPERAND(which=which, right=said[0], wrong=said[1])
+                return Next.OPERAND(which=which(), right=said[0], wrong=said[1])
     return ""
 
 
@@ -608,17 +621,16 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
-    if not others.size:
+    if not others.size or not weights.any():  # all are 0
         return ""
     first, last = others[0], others[-1]
-    which = f"number {first}" if first == last else f"numbers {first} to {last}"
+    which = Part.TERM(first=first) if first == last else Part.TERMS(first=first, last=last)
     if others.size != last - first + 1:
-        which = f"{others.size}, the first of them number {first},"
+        which = Part.SCATTERED(count=others.size, first=first)
     counts = weights[others]
-    how = "count otherwise" if np.ptp(counts) else f"count {_nice(counts[0])} times"
-    how = "left out" if not counts.any() else how
-    how = f"{'is' if first == last else 'are'} {how}" if how == "left out" else how
-    return Next.TERMS(depth=depth, part=f"{which} {how}")
+    how = Part.LEFT_OUT() if not counts.any() else Part.COUNTED(times=_nice(counts[0]))
+    how = Part.WEIGHTED() if np.ptp(counts) else how
+    return Next.TERMS(depth=depth, how=how, which=which)
 
 
 def _on_counts(c: _Common) -> str:
@@ -627,18 +639,13 @@ def _on_counts(c: _Common) -> str:
         return ""
     off = int(c.off[0])
     for number, given in c.inputs.items():
-        kinds = (
-            {f"there are NaN in input {number}": np.isnan(given).sum()}
-            if (given.dtype.kind == "f")
-            else {}
-        )
+        kinds = {Part.NANS(number=number): np.isnan(given).sum()} if given.dtype.kind == "f" else {}
         for at, value in c.numbers:
-            kinds[f"there are elements of input {number} equal to argument {at}"] = (
-                given == given.dtype.type(value)
-            ).sum()
+            kinds[Part.EQUALS(number=number, at=at)] = (given == given.dtype.type(value)).sum()
         for which, count in kinds.items():
             if count and abs(off) == count:
-                return Next.COUNTED_IN(off=count, way="many" if off > 0 else "few", which=which)
+                way = Part.MANY() if off > 0 else Part.FEW()
+                return Next.COUNTED_IN(off=count, way=way, which=which)
     return ""
 
 
@@ -658,7 +665,7 @@ def _on_row_factors(c: _Common) -> str:
     factors, offsets = [], []
     for row, here in _by_row(c):
         got, expected, room = c.got[here], c.expected[here], c.room[here]
-        if here.sum() < 3 or np.ptp(expected) == 0:
+        if here.sum() < 3 or np.ptp(expected) == 0 or not got.any():
             continue
         times = got[np.argmax(np.abs(expected))] / expected[np.argmax(np.abs(expected))]
         near = np.abs(got - times * expected) <= max(1, abs(times)) * room * 2
@@ -670,8 +677,9 @@ def _on_row_factors(c: _Common) -> str:
         (offsets, Next.OFF_IN_ROW, "off"),
     ):
         if found and all(is_so for *_, is_so in found):
-            row, value, _ = found[0]
-            return words(**{key: f"{value:.4g}"}, row=row)
+            told = ((row, f"{value:.4g}") for row, value, _ in found)
+            if one := next((one for one in told if one[1] != "1"), None):
+                return words(**{key: one[1]}, row=one[0])
     return ""
 
 
@@ -706,23 +714,35 @@ def _on_places(c: _Common) -> str:
     may_be = (c.is_wrong | ~np.isfinite(c.all)).reshape(c.shape)  # NaN stay NaN, whatever is added
     if wrong.all() or c.all.size < 4:
         return ""
-    for axis, name in zip(range(wrong.ndim), _axes(wrong.ndim)):
+    for axis in range(wrong.ndim):
         others = tuple(n for n in range(wrong.ndim) if n != axis)
         some, all_ = np.asarray(wrong.any(others)), may_be.all(others)
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
-            if where := _where(some):
-                is_one = some.sum() == 1
-                return (Next.ONE if is_one else Next.SEVERAL)(
-                    where=f"{name}{'s' * (not is_one)} {where}"
-                )
+            if where := _where(some, _axis(wrong.ndim, axis, some.sum() == 1)):
+                return (Next.ONE if some.sum() == 1 else Next.SEVERAL)(where=where)
+    return ""
+
+
+def _on_some_zeros(c: _Common) -> str:
+    """A rule for which are 0, of those that are wrong."""
+    zeros = (c.is_wrong & (c.all_got == 0)).reshape(c.shape)
+    other = (~zeros & (c.all_got.reshape(c.shape) != 0)).any()
+    if not zeros.any() or not other or c.all.size < 4:
+        return ""
+    for axis in range(zeros.ndim):
+        others = tuple(n for n in range(zeros.ndim) if n != axis)
+        some, all_ = np.asarray(zeros.any(others)), np.asarray(zeros.mean(others) > MOSTLY)
+        if not some.all() and (some == all_).all():
+            if where := _where(some, _axis(zeros.ndim, axis, some.sum() == 1)):
+                return Next.ZEROS_AT(where=where)
     return ""
 
 
 def _on_limits(c: _Common) -> str:
     """Wrong is what is beyond some number: of an input, or of what is expected."""
-    sources = {f"input {n}": v for n, v in c.inputs.items() if v.size == c.all.size}
+    sources = {Part.INPUT(number=n): v for n, v in c.inputs.items() if v.size == c.all.size}
     sources = {name: v.ravel().astype(float) for name, v in sources.items()}
-    sources["what is expected"] = c.all
+    sources[Part.EXPECTED()] = c.all
     if c.is_wrong.all() or c.is_wrong.sum() < 2 or (~c.is_wrong).sum() < 2:
         return ""
     for name, values in sources.items():
@@ -731,36 +751,39 @@ def _on_limits(c: _Common) -> str:
             if not (wrong.size and right.size):
                 continue
             if np.min(wrong) > np.max(right):
-                return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond="above")
+                return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond=Part.ABOVE())
             if np.max(wrong) < np.min(right):
-                return Next.BEYOND(what=what, limit=f"{np.min(right):.6g}", beyond="below")
+                return Next.BEYOND(what=what, limit=f"{np.min(right):.6g}", beyond=Part.BELOW())
     return ""
 
 
-def _axes(ndim: int) -> list[str]:
-    return {1: ["element"], 2: ["row", "column"], 3: ["unit", "row", "column"]}.get(
-        ndim, [f"index {n} =" for n in range(ndim)]
-    )
+def _axis(ndim: int, axis: int, is_one: bool) -> Said:
+    """What the places along an axis are called."""
+    names = {1: ["ELEMENT"], 2: ["ROW", "COLUMN"], 3: ["UNIT", "ROW", "COLUMN"]}.get(ndim)
+    if not names:
+        return Part.INDEX(axis=axis)
+    return Part[names[axis] + "S" * (not is_one)]()
 
 
-def _where(some: Array) -> str:
-    """Which of a sequence, in words: one, a stretch, or the same of each so many."""
+def _where(some: Array, axis: Said) -> Said | None:
+    """Which of an axis: one, a stretch, or the same of each so many; None: there is no rule."""
     places = np.flatnonzero(some)
     first, last = int(places[0]), int(places[-1])
+    is_at_end = last == some.size - 1
     if places.size == 1:
-        return f"{first:,}" + " (the last)" * (last == some.size - 1)
+        return (Part.LAST_AT if is_at_end else Part.AT)(axis=axis, first=first)
     if last - first + 1 == places.size:
-        end = "the end" if last == some.size - 1 else f"{last:,}"
-        return f"{first:,} to {end}"
+        stretch = {} if is_at_end else {"last": last}
+        return (Part.TO_END if is_at_end else Part.STRETCH)(axis=axis, first=first, **stretch)
     for size in (2, 3, 4, 5, 8, 16, 32, 64, 128, 256):
         rest = np.unique(places % size)
         if rest.size <= size // 2 and 2 * size <= some.size and places.size >= 2:
             expected = np.isin(np.arange(some.size) % size, rest)
             if (expected == some).all():
-                stretch = f"{rest[0]}" if rest.size == 1 else f"{rest[0]} to {rest[-1]}"
+                some_rest = f"{rest[0]}" if rest.size == 1 else f"{rest[0]}–{rest[-1]}"
                 if rest[-1] - rest[0] + 1 == rest.size:
-                    return f"whose number % {size} is {stretch}"
-    return ""
+                    return Part.REMAINDER(axis=axis, size=size, rest=some_rest)
+    return None
 
 
 WAYS = (
@@ -787,4 +810,5 @@ WAYS = (
     _on_choice,
     _on_limits,
     _on_places,
+    _on_some_zeros,
 )

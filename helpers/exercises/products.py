@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from .. import checks, tensormap
 from .distant import FAR, PAST, far_launch, far_numbers, far_totals, pieces
-from .launches import Boxes, Far, In, Launch, Out, blocks_for
+from .launches import Boxes, Far, In, Launch, Out, blocks_for, several
 from .values import eighths, numbers
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "far_product",
     "far_sum",
     "far_sum_by_last_block",
+    "operands",
     "product",
     "product_launch",
     "sum_by_last_block",
@@ -47,7 +48,7 @@ def product(
 ) -> Out:
     """The Out of a times b, of all pairs if they are several, added up as float32 in any order.
 
-    roundings: of a sum; by default those of its terms, or of tensor cores' if these are halves."""
+    roundings: of a sum; by default of its terms, or of tensor cores if these are halves."""
     k = a.shape[-1]
     if roundings is None:
         roundings = checks.tensor_roundings(k) if a.dtype == np.float16 else k + 1
@@ -55,6 +56,8 @@ def product(
         sums, sizes = (f(a).astype(float) @ f(b) + f(bias) for f in (np.array, np.abs))
     if dtype == np.float16:
         tolerance = checks.dot_tolerance(sums, sizes, roundings, dtype, np.float32)
+        with np.errstate(over="ignore"):
+            sums = np.where(np.isinf(sums.astype(dtype)), np.inf * sums, sums)
     else:
         tolerance = checks.gamma(roundings, np.float32) * sizes
     return Out(sums, tolerance, dtype)
@@ -73,7 +76,7 @@ def far_product(
     turned: bool = False,
 ) -> Launch:
     """The last block of a product of which a, b and c each have more elements than an int can
-    count: 0, but for a few in the last rows of a, and in the last columns of b.
+    count: 0, except for a few in the last rows of a, and in the last columns of b.
 
     tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
     one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
@@ -98,6 +101,21 @@ def far_product(
     return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
 
 
+def operands(
+    rng: np.random.Generator, m: int, n: int, k: int, dtype: DTypeLike = np.float32
+) -> tuple[np.ndarray, np.ndarray]:
+    """a[m, k] and b[k, n]; where m is odd, 0 meets ∞ in both ways, a row has a NaN, and sums grow
+    beyond halves: terms that are skipped, held, or multiplied by a 0 show."""
+    a, b = (numbers(rng, *shape).astype(dtype) for shape in ((m, k), (k, n)))
+    if k and m % 2:
+        a[::5, -1], b[-1, ::5] = 0, np.inf
+        a[1::5, [0, -1]], b[0, 1::5] = np.inf, 0
+        a[2:3, -1] = np.nan
+        a[3::5] *= 1000
+        b[:, 2::7] *= 1000
+    return a, b
+
+
 def product_launch(
     a: np.ndarray,
     b: np.ndarray,
@@ -117,7 +135,7 @@ def boxed_product(
 ) -> tuple[Boxes, Out]:
     """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
     rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
-    a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    a, b = (x[None] for x in operands(rng, m, n, k, np.float16))
     out = product(a[0], b[0], np.float16)
     boxes = Boxes(
         [
@@ -201,7 +219,9 @@ def sums_of_boxes(rng: np.random.Generator, size: tuple[int, int], threads: int)
     """The launch of a kernel whose blocks add up their boxes of 32 x 32, each column for itself."""
     blocks, tiles = size
     x = eighths(rng, 1, 32 * blocks * tiles, 32)
+    if blocks > 1:
+        x[0, -1, 5] = np.nan
     sums = x.reshape(blocks, -1, 32).sum(1)
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=0))])
-    what = f"{blocks} blocks of {tiles} tiles"
+    what = f"{several(blocks, 'block')} of {several(tiles, 'tile')}"
     return Launch([boxes, Out(sums), np.int32(tiles)], blocks, threads, what=what)

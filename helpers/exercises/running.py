@@ -3,6 +3,7 @@
 import re
 from contextlib import nullcontext
 from functools import cached_property
+from itertools import chain
 from math import prod
 from pathlib import Path
 
@@ -172,7 +173,7 @@ class Run:
     def _why(self, fault, error):
         """Why a launch has failed: in the software GPU's words if it was its, else in CUDA's."""
         if fault.kind != FaultKind.NO_FAULT:
-            return str(fault)
+            return joined(fault.where, fault.what, between=": ")
         ours = isinstance(self.target, OwnTarget) and self.target.engine.error_detail()
         return ours or str(error).splitlines()[0]
 
@@ -181,8 +182,10 @@ class Run:
         return Refused("time", text, self._own_advice("time", Next.ENDLESS()), case=case)
 
     def _refuse(self, found):
-        """A fault ends a launch, so it comes before what else was seen."""
-        first = next((f for f in found if f.fault), found[0])
+        """A fault ends a launch, so it comes before what else was seen; a barrier that threads
+        miss comes before the races that it causes."""
+        missed = (f for f in found if f.kind == FindingKind.DIVERGENT_BARRIER)
+        first = next(chain((f for f in found if f.fault), missed), found[0])
         case = joined(self.launch.heading, first.text, between="\n")
         if first.fault and first.fault.kind == FaultKind.TIME_LIMIT:
             raise self._endless(first.fault, case)
@@ -609,9 +612,11 @@ class _Wrong:
             return ""
         place = int(self.places[0])
         got, expected = self.got[place], self.expected[place]
+        if not (np.isfinite(expected) or expected == judge.padding):
+            return ""
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
-        if got == 0 and np.isfinite(expected) and is_one:
+        if got == 0 and is_one:
             return Next.LEFT_OUT(expected=self._shown(expected))
         is_padding = expected == judge.padding
         text = Next.NO_INPUT_NOR_PADDING if is_padding else Next.NO_INPUT

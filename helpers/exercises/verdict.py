@@ -34,6 +34,7 @@ ADVICE = {
     "ldl": Next.LOCAL,
     "stl": Next.LOCAL,
     "barriers": Next.BARRIERS,
+    "shared": Next.LESS_AT_A_TIME,
 }
 
 
@@ -85,25 +86,13 @@ class Reason:
 
     @property
     def code(self):
-        """What it is refused for, without its sentences: the kind, the phrases' codes, and what
-        fills their blanks."""
-        return f"{self.kind}: {' '.join(_codes(self.text))}"
+        """What it is refused for, without its sentences: the kind and the text's code."""
+        return f"{self.kind}: {self.text.code}"
 
     @property
     def beside_first(self):
         """What a verdict says that goes on with `first`."""
         return Shown.REASON(kind=self.kind, text=self.short or self.text)
-
-
-def _codes(value):
-    """The names of phrases, in lower case, and what else fills their blanks."""
-    if not isinstance(value, Said):
-        yield str(value)
-        return
-    if value.phrase:
-        yield value.phrase.name.lower()
-    for inner in (*value.blanks.values(), *value.parts):
-        yield from _codes(inner)
 
 
 class Refused(Exception):
@@ -145,8 +134,10 @@ class Verdict:
     def __bool__(self):
         return not (self.is_open or self.reasons)
 
-    def refuse(self, kind, text, advice, case=""):
-        self.reasons.append(Reason(Kind(kind), text, advice, case))
+    def refuse(self, kind, text, advice, case="", first=False):
+        """first: before other reasons, which it explains."""
+        place = 0 if first else len(self.reasons)
+        self.reasons.insert(place, Reason(Kind(kind), text, advice, case))
 
     @property
     def state(self):

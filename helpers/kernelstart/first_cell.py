@@ -1,4 +1,4 @@
-"""Whoever skips a notebook's first cell is told to run it: without it PyCUDA finds no driver."""
+"""If you skip a notebook's first cell, an error says so: without it PyCUDA finds no driver."""
 
 
 def _start(shell):

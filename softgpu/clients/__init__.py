@@ -26,7 +26,7 @@ from . import triton
 __all__ = ["build_ahead", "serve"]
 
 _NVRTC = Path(__file__).with_name("nvrtc.c")
-_RUNTIME = {  # calls of the runtime, and those of the driver that take and give the same
+_RUNTIME = {  # calls of the runtime, and the driver's that take and give the same
     "cudaDeviceGetPCIBusId": "cuDeviceGetPCIBusId",
     "cudaDeviceSynchronize": "cuCtxSynchronize",
     "cudaGetDeviceCount": "cuDeviceGetCount",

@@ -27,7 +27,7 @@ unsigned context_number(void); /* of that device; another after each reset; neve
 /* A call of the driver, in that context. */
 #define CALL(call) told(ready() ?: (call))
 
-/* A call whose parameters are those of the driver's, by other types of the same sizes. declared.inc
+/* A call with the driver's parameters, by other types of the same sizes. declared.inc
    is made from cuda_runtime_api.h: a call's declared parameters, and their names alone. */
 #include "declared.inc"
 #define FORWARD(name, driver)                                                                      \

@@ -37,7 +37,7 @@ EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 
 /* ---- launches ---- */
 
-/* What was wrong with asking for it is the launch's error; what happened while it ran, that of every
+/* What was wrong with asking for it is the launch's error; what happened while it ran is the error of every
    call from then on. */
 CUresult told_aloud(CUresult result)
 {

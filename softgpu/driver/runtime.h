@@ -265,7 +265,7 @@ void sg_yield(Warp *, uint32_t line);
 void sg_stop(Warp *, uint32_t line); /* *stop was seen non-zero; line: of a loop, or 0 */
 void sg_trap(Warp *, uint32_t site, uint32_t mask);
 /* These lanes execute what their member mask does not name. `known`: the mask, if ptxas knows it: then
-   a GPU lets all take part, and it is told once. Else the launch stops. */
+   a GPU lets all take part, and it is reported once. Else the launch stops. */
 void sg_left_out(Warp *, uint32_t site, uint32_t mask, uint32_t known);
 void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
 void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,
@@ -348,7 +348,7 @@ typedef void (*Entry)(Warp *);
 enum Answer { ANSWER_INTERRUPTED = -1 };
 typedef void (*Interrupt)(void);
 void sg_set_interrupt(Interrupt);
-/* How a program of `softgpu run` is told what no call answers; by default nobody is. */
+/* How a program of `softgpu run` learns what no call answers; by default it does not. */
 typedef void (*Teller)(const char *);
 void sg_set_teller(Teller);
 void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
@@ -359,13 +359,13 @@ int sg_module_create(void *module, size_t bytes); /* room for its variables, zer
 void sg_module_fill(void *module, size_t offset, const char *content, size_t bytes);
 int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
 void sg_module_relocate(void *module, size_t offset, size_t target);
-/* shown: what its author calls it; the rest is told before its code */
+/* shown: what its author calls it; the rest is known before its code */
 int sg_module_kernel(void *module, const char *name, const char *shown);
 
 /* What a launch needs to know of a kernel. */
 typedef struct KernelFacts {
     const char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
-    const uint32_t (*params)[3]; /* of each: offset, size, and that of whole numbers in it, or 0 */
+    const uint32_t (*params)[3]; /* of each: offset, size, and size of whole numbers in it, or 0 */
     uint32_t param_count, param_bytes, param_align; /* align: the most that one of them has */
     /* how many loops lie in each other, the largest constant that these compare with, and whether
        the outermost have turns that the whole grid shares, or no more than that constant */
@@ -376,7 +376,7 @@ typedef struct KernelFacts {
     uint32_t watched_shared; /* what the sanitizer's build has in place of static_shared */
     uint32_t max_threads;    /* as its author promises; 0: a block's most */
     uint32_t cluster[3];     /* blocks of one, which divide a grid */
-    uint32_t required[3];    /* a block's threads along x, y, z; 0: those of the launch */
+    uint32_t required[3];    /* a block's threads along x, y, z; 0: the launch's */
     uint32_t ptx_version;    /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;

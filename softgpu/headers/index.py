@@ -226,7 +226,7 @@ def index(text):
 def macros(text, known):
     """The directives that lead from the macros `known` to those at the end of a text of `gcc -dD`.
 
-    gcc marks what the macros of system headers become, so it is told which these are."""
+    gcc marks what the macros of system headers become, so an option says which these are."""
     found, file, flags = {}, "", ""
     for line in text.splitlines():
         directive, _, rest = line.partition(" ")

@@ -2,7 +2,7 @@
 
 The headers that most kernels include were read once and taken apart (`index.py`). A kernel gets of
 them what it names, what that names, and so on, each where it was, with its line. What has one name
-stays together, so overloads are chosen as ever; operators go with the types of their parameters.
+stays together, so overloads are chosen as usual; operators go with the types of their parameters.
 Where anything is not as it was when the headers were read, gcc does it all.
 
 This starts for every kernel, so it imports little."""
@@ -79,7 +79,7 @@ def changes(macros, index, first=0):
 
 
 def defined(text, known):
-    """The macros that the files of a preprocessed text define or undefine, but for known files."""
+    """The macros that the files of a preprocessed text define or undefine, except known files."""
     lines = text.split(b"\n")
     for path in {line.split(b'"')[1] for line in lines if line.startswith(b"# ")} - known:
         if path.startswith(b"<"):

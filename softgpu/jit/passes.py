@@ -2,7 +2,7 @@
 
 Given are the `function`, its kernel's `layout`, and whether its calls may exit (`calls_may_exit`),
 and which functions may look at memory for their callers (`watchers`).
-What a pass finds is told by the function that it runs. The last one writes.
+The function that a pass runs says what it finds. The last one writes.
 """
 
 from __future__ import annotations

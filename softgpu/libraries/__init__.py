@@ -128,7 +128,7 @@ def called_by(program: Path) -> list[Library]:
 
 
 def include_folders(toolkit: Toolkit) -> list[str]:
-    """Where NVIDIA's wheels have the headers, and the toolkit those of NVTX."""
+    """Where NVIDIA's wheels have the headers, and the toolkit has NVTX's."""
     spec = importlib.util.find_spec("nvidia")
     places = (spec and spec.submodule_search_locations) or ()
     folders = [*(f"{place}/cu13/include" for place in places)]

@@ -111,7 +111,7 @@ struct Recorded {
     Body body;
 };
 
-/* Runs the body of a call, and gives its status; what went wrong is told once, on stderr. */
+/* Runs the body of a call, and gives its status; what went wrong is reported once, on stderr. */
 __attribute__((noinline)) inline int answered(const char *name, Statuses statuses, const Body &body)
 {
     try {

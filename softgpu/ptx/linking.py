@@ -46,7 +46,7 @@ def link(text: str) -> str:
 
 
 def _set_apart(text: str, number: int) -> str:
-    """A text whose private names and source files are unlike those of the texts before it."""
+    """A text whose private names and source files differ from the ones of the texts before it."""
     if not number:
         return text
     private = {variable or function for variable, function in _PRIVATE.findall(text)}

@@ -301,7 +301,7 @@ def transfer_of(item: Instruction) -> Transfer:
 
 
 def _expected_of_group(item: Instruction) -> tuple[int, ...]:
-    """The registers of d, twice, and those of a unless it lies in shared memory."""
+    """The registers of d, twice, and of a unless it is in shared memory."""
     if item.modifiers[0] != "mma_async":
         return ()
     product = group_product_of(item)

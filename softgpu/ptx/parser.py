@@ -67,7 +67,7 @@ class _Parser(Variables):
         self.root: SourceLine | None = None
         self.used_bytes: int | None = None  # by the next instruction
         self.user_lines: dict[tuple, SourceLine] = {}  # by place of an earlier .loc
-        self.roots: dict[tuple, SourceLine] = {}  # likewise
+        self.roots: dict[tuple, SourceLine] = {}  # by that place, too
 
     # Module
 

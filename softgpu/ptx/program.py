@@ -285,7 +285,7 @@ class Module:
     variables: dict[str, Variable]
     text: str = field(default="", repr=False)
     debug: bool = False
-    own_files: tuple[str, ...] = ()  # that it was made of, but for CUDA's headers
+    own_files: tuple[str, ...] = ()  # that it was made of, except CUDA's headers
 
     @property
     def architecture(self) -> int:

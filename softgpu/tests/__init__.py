@@ -1,5 +1,8 @@
 """What each folder proves, and how goldens are recorded again: README.md."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -13,3 +16,11 @@ def sources(*endings):
         for path in PACKAGE.rglob("*")
         if path.suffix in endings and PACKAGE / "tests" not in path.parents
     )
+
+
+def python(*words, cwd=ROOT, timeout=None, **environment):
+    """A process of Python that has ended, with what it said; environment: beside this process's."""
+    return subprocess.run(
+        [sys.executable, *map(str, words)], cwd=cwd, timeout=timeout, capture_output=True,
+        text=True, env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip

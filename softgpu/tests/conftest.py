@@ -1,4 +1,4 @@
-"""What tests of several rooms use, those of the course, too."""
+"""What tests of several rooms use, and the course's."""
 
 import os
 from contextlib import nullcontext

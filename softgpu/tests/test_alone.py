@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from softgpu.tests import PACKAGE, ROOT, sources
+from softgpu.tests import PACKAGE, ROOT, python, sources
 
 PROGRAM = """
 import sys
@@ -52,7 +52,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout.startswith("PyCUDA is imported already, and uses NVIDIA's driver: call ")
 
 
@@ -65,11 +65,6 @@ def test_nothing_in_it_imports_the_course(path):
     assert not imports_the_course(path)
 
 
-# by the course's tensor maps; processes that compile the same kernel wait in helpers.kernels
-COURSE_ALLOWED = "test_bulk.py", "test_clusters.py", "test_cache.py"
-
-
 def test_tests_import_the_course_only_where_they_measure_its_kernels():
     for path in (PACKAGE / "tests").rglob("*.py"):
-        allowed = "xray" in path.parts or path.name in COURSE_ALLOWED
-        assert allowed or not imports_the_course(path), path
+        assert "xray" in path.parts or not imports_the_course(path), path

@@ -60,7 +60,7 @@ OF_SOFTGPU = [name for name in MODULES if package_of(name) == "softgpu"]
 
 
 def imported(name):
-    """Those of our modules that a module imports, in functions too."""
+    """Our modules that a module imports, in functions too."""
     path = MODULES[name]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):

@@ -1,11 +1,11 @@
 """What PTX leaves open is as a GPU answered (asked/golden, by asked/record.sh)."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from softgpu.tests import python
 
 pytestmark = pytest.mark.slow
 
@@ -14,9 +14,7 @@ PARTING = 8  # masks by which lanes take part one group after the other; here al
 
 
 def _run(program: str, *arguments: str, options: tuple[str, ...] = ()) -> str:
-    command = [sys.executable, "-m", "softgpu", "run", str(ASKED / program), *options]
-    result = subprocess.run([*command, "--", *arguments], capture_output=True, text=True)
-    return result.stdout
+    return python("-m", "softgpu", "run", ASKED / program, *options, "--", *arguments).stdout
 
 
 def _golden(name: str) -> list[str]:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers import tensormap
 from softgpu import xray
-from softgpu.tests import autoinit
+from softgpu.tests import autoinit, tensor_maps
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -155,7 +154,7 @@ def test_boxes_are_reduced_up_to_the_edge(reductions, op, type_):
     old = drawn(dtype, 5 * 3 * width, 0).reshape(5, 3 * width)
     new = drawn(dtype, 1024 // dtype.itemsize, 1)
     out = gpuarray.to_gpu(old)
-    map_ = in_global(tensormap.tiled(out, (4, 2 * width), 64))
+    map_ = in_global(tensor_maps.tiled(out, (4, 2 * width), 64))
     kernel = reductions.get_function(f"box_{op}")
     kernel(gpuarray.to_gpu(new), out, map_, np.int32(2 * width), np.int32(3), block=(64, 1, 1))
     box = unswizzled(new, 64)[: 8 * width].reshape(4, 2 * width)
@@ -167,7 +166,7 @@ def test_boxes_are_reduced_up_to_the_edge(reductions, op, type_):
 @software
 def test_reductions_of_several_blocks_do_not_race(reductions):
     given, x = gpuarray.zeros(1024, np.uint8), gpuarray.zeros((8, 64), np.float32)
-    map_ = in_global(tensormap.tiled(x, (2, 16), 0))
+    map_ = in_global(tensor_maps.tiled(x, (2, 16), 0))
     launches = [
         ("box_add", x, (map_, np.int32(0), np.int32(0))),
         ("bytes_add_f32", x, (np.int32(512),)),
@@ -188,7 +187,7 @@ def unswizzled(flat, swizzle):
 @pytest.mark.parametrize("op, dtype", [("inc", "i4"), ("and", "f4"), ("min", "f8"), ("add", "u1")])
 def test_what_elements_cannot_do_is_told(reductions, op, dtype):
     out = gpuarray.zeros((8, 64), dtype)
-    map_ = in_global(tensormap.tiled(out, (2, 16), 0))
+    map_ = in_global(tensor_maps.tiled(out, (2, 16), 0))
     given = gpuarray.zeros(1024, np.uint8), out, map_, np.int32(0), np.int32(0)
     with pytest.raises(cuda.LogicError, match=f"by {op}, which the elements"):
         reductions.get_function(f"box_{op}")(*given, block=(64, 1, 1))
@@ -256,7 +255,7 @@ def test_a_copy_to_several_blocks_reaches_this_one(blocks):
     kernel = compiled(text("several", "const Map *map, int blocks", MULTICAST))
     given = np.random.default_rng(0).integers(0, 256, (64, 16), np.uint8)
     x, out = gpuarray.to_gpu(given), gpuarray.zeros(768, np.uint8)
-    map_ = in_global(tensormap.tiled(x, (16, 16), 0))
+    map_ = in_global(tensor_maps.tiled(x, (16, 16), 0))
     arguments = x, out, map_, np.int32(blocks)
     if blocks != 1:
         with pytest.raises(cuda.LogicError, match="0x3 of its .* has blocks 0 to 0"):
@@ -269,8 +268,6 @@ def test_a_copy_to_several_blocks_reaches_this_one(blocks):
 
 def test_pixels_are_stored_one_after_the_other():
     """im2col_no_offs: from a place on, through the windows' places of the images."""
-    from helpers import windows
-
     body = """
         PTX("cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group"
             " [%0, {%1, %2, %3, %4}], [%5];"
@@ -278,12 +275,11 @@ def test_pixels_are_stored_one_after_the_other():
         finish();
     """
     kernel = compiled(text("pixels", "const Map *map", body)).get_function("pixels")
-    h, w = windows.sides((3, 4), (1, 1))
     y = gpuarray.zeros((2, 3, 4, 8), np.float32)
     new = np.random.default_rng(0).standard_normal((8, 8)).astype("f4")
     room = np.zeros(256, np.float32)
     room[:64] = new.reshape(-1)
-    map_ = in_global(tensormap.im2col(y, h, w, channels=8, pixels=8, swizzle=0))
+    map_ = in_global(tensor_maps.im2col(y, [(0, 0), (0, 0)], channels=8, pixels=8))
     kernel(gpuarray.to_gpu(room), y, map_, block=(64, 1, 1))
     want = np.zeros((24, 8), "f4")
     want[9:17] = new
@@ -355,7 +351,7 @@ def test_a_map_is_changed_field_by_field(blank):
         ("fill_mode", "b32", "", "n", "0"),
     ]
     got = changed(
-        fields, given, lambda x: bytes(128) if blank else tensormap.tiled(x, (8, 16), 32), 128
+        fields, given, lambda x: bytes(128) if blank else tensor_maps.tiled(x, (8, 16), 32), 128
     )
     of = given[4:].reshape(-1, 128)[:4].view(np.float32)  # lines of 128 bytes
     want = np.zeros((2, 16), np.float32)
@@ -378,13 +374,13 @@ def test_a_map_is_changed_field_by_field(blank):
 def test_a_field_that_cannot_be_is_told(field, said):
     given = np.zeros((16, 64), np.uint8)
     with pytest.raises(cuda.LogicError, match=said):
-        changed([field], given, lambda x: tensormap.tiled(x, (8, 16), 32), 128)
+        changed([field], given, lambda x: tensor_maps.tiled(x, (8, 16), 32), 128)
 
 
 @software
 def test_a_map_that_was_altered_is_told(reductions):
     out = gpuarray.zeros((8, 64), np.float32)
-    map_ = bytearray(tensormap.tiled(out, (2, 16), 0))
+    map_ = bytearray(tensor_maps.tiled(out, (2, 16), 0))
     map_[9] ^= 1
     given = gpuarray.zeros(1024, np.uint8), out, in_global(map_), np.int32(0), np.int32(0)
     with pytest.raises(cuda.LogicError, match="or that was changed otherwise"):
@@ -405,7 +401,7 @@ PREFETCHES = """
 def test_prefetches_and_fences_change_nothing():
     kernel = compiled(text("ahead", "const Map *map", PREFETCHES)).get_function("ahead")
     x, out = gpuarray.to_gpu(np.arange(1024, dtype=np.uint8)), gpuarray.zeros(4, np.uint8)
-    map_ = in_global(tensormap.tiled(x.reshape(16, 64), (8, 16), 32))
+    map_ = in_global(tensor_maps.tiled(x.reshape(16, 64), (8, 16), 32))
     kernel(x, out, map_, block=(32, 1, 1))
     assert out.get().tolist() == [5, 0, 0, 0]
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers import tensormap
 from softgpu import xray
-from softgpu.tests import autoinit
+from softgpu.tests import autoinit, tensor_maps
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -292,7 +291,7 @@ def shared_tile():
     given = np.arange(32 * 16, dtype=np.int32).reshape(32, 16)
     more = np.arange(128, dtype=np.int32)
     x, y = gpuarray.to_gpu(given), gpuarray.to_gpu(more)
-    map_ = gpuarray.to_gpu(np.frombuffer(tensormap.tiled(x, (8, 16), 0), np.uint8))
+    map_ = gpuarray.to_gpu(np.frombuffer(tensor_maps.tiled(x, (8, 16), 0), np.uint8))
     out = gpuarray.zeros((8, 640), np.int32)
     return (map_, y, out), x, [[*given.reshape(-1), *more]] * 8
 

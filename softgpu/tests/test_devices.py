@@ -1,13 +1,9 @@
 """Several devices: memory and contexts of their own, peers, what goes over their links."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from softgpu import settings
-from softgpu.tests import ROOT
+from softgpu.tests import python
 
 pytestmark = pytest.mark.slow
 
@@ -40,12 +36,9 @@ def run(number, *which):
 
 def told(script, devices="4", **environment):
     """What a program with several devices prints, line by line."""
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + script + "\nos = __import__('os')"
-         "\n__import__('sys').stdout.flush()\nos._exit(0)"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SOFTGPU_DEVICES": devices, **environment},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    end = "\nos = __import__('os')\n__import__('sys').stdout.flush()\nos._exit(0)"
+    done = python("-c", BEGIN + script + end, SOFTGPU_DEVICES=devices, **environment)
+    assert not done.returncode, done.stderr
     return done.stdout.splitlines()
 
 
@@ -205,10 +198,8 @@ for number in range(2): print(cuda.from_device(arrays[number], 1, np.float32)[0]
 
 
 def test_a_program_of_cuda_chooses_devices(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "softgpu", "run", str(ROOT / "softgpu/tests/programs/peers.cu")],
-        env={**os.environ, "SOFTGPU_DEVICES": "2"}, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+    program = "softgpu/tests/programs/peers.cu"
+    done = python("-m", "softgpu", "run", program, SOFTGPU_DEVICES="2")
     assert done.stdout.splitlines() == [
         "2 devices, peers: 1",
         "again: cudaErrorPeerAccessAlreadyEnabled",
@@ -417,11 +408,7 @@ modules[0].get_function("wait")(flags[1], flags[0], np.int32(0), block=(1, 1, 1)
 
 def test_a_program_ends_with_a_kernel_that_waits():
     program = BEGIN + WAITING + ALONE + "cuda.Context.pop()\nprint('the end')"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SOFTGPU_DEVICES": "2"},
-        capture_output=True, text=True,
-    )  # fmt: skip
+    done = python("-c", program, SOFTGPU_DEVICES="2")
     assert done.stdout == "the end\n" and not done.returncode, done.stderr
 
 

@@ -71,7 +71,7 @@ def gcc(tmp_path, monkeypatch):
 
 
 def lines(text):
-    """The lines with their files and numbers, but for what opens and closes scopes."""
+    """The lines with their files and numbers, except for what opens and closes scopes."""
     found, place, number = [], "", 0
     for line in text.splitlines():
         if line.startswith("# "):

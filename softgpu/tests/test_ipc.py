@@ -7,10 +7,7 @@ import sys
 
 import pytest
 
-from softgpu.tests import (
-    ROOT,
-    autoinit,  # noqa: F401  first: the driver
-)
+from softgpu.tests import ROOT, python
 
 from pycuda.compiler import compile  # isort: skip
 
@@ -193,10 +190,7 @@ def test_events_are_shared_that_were_made_for_it(pair):
 
 
 def test_a_program_of_cuda_shares_with_its_child():
-    done = subprocess.run(
-        [sys.executable, "-m", "softgpu", "run", str(ROOT / "softgpu/tests/programs/processes.cu")],
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+    done = python("-m", "softgpu", "run", "softgpu/tests/programs/processes.cu")
     assert done.stdout.splitlines() == [
         "open: cudaSuccess",
         "event: cudaSuccess",

@@ -1,4 +1,4 @@
-"""What cannot run is refused by its name; what goes wrong in the compiler is told as that."""
+"""What cannot run is refused by its name; what goes wrong in the compiler is reported as that."""
 
 import time
 

@@ -1,8 +1,6 @@
 """What the software GPU tells of itself: stages of a kernel, calls of the driver."""
 
-import os
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -13,6 +11,7 @@ from softgpu import show, toolkit
 from softgpu.jit.emit import function
 from softgpu.jit.passes import BUILDS
 from softgpu.jit.stages import STAGES
+from softgpu.tests import python
 
 pytestmark = pytest.mark.slow
 
@@ -42,16 +41,6 @@ except driver.LogicError:
 """
 
 
-def run(*command, **variables):
-    """The result of a Python process."""
-    return subprocess.run(
-        [sys.executable, *command],
-        capture_output=True,
-        text=True,
-        env=os.environ | variables,
-    )
-
-
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "a kernel.cu"
@@ -60,7 +49,7 @@ def source(tmp_path):
 
 
 def test_show_prints_each_stage_of_a_kernel(source):
-    shown = run("-m", "softgpu", "show", source, "scale", "all")
+    shown = python("-m", "softgpu", "show", source, "scale", "all")
     assert not shown.returncode, shown.stderr
     parts = re.split(r"^==== (\S+), [\d.]+ ms\n", shown.stdout, flags=re.MULTILINE)
     texts = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -74,7 +63,7 @@ def test_show_prints_each_stage_of_a_kernel(source):
 
 
 def test_show_prints_each_pass_with_its_time_and_what_it_found(source):
-    shown = run("-m", "softgpu.show", source, "scale", "passes")
+    shown = python("-m", "softgpu.show", source, "scale", "passes")
     assert not shown.returncode, shown.stderr
     rows = re.findall(r"^ +[\d.]+ ms  (\w+): (.+)", shown.stdout, re.MULTILINE)
     assert [name for name, _ in rows] == [step.name for step in BUILDS["plain"].passes]
@@ -84,14 +73,14 @@ def test_show_prints_each_pass_with_its_time_and_what_it_found(source):
 
 
 def test_show_prints_machine_code_after_the_ptx_that_it_is_for(source):
-    shown = run("-m", "softgpu", "show", source, "scale", "machine").stdout
+    shown = python("-m", "softgpu", "show", source, "scale", "machine").stdout
     assert shown.startswith("==== machine.sass") and "EXIT" in shown
     assert re.search(r"// st\.global.*\n( .*\n)*? +(@\S+ )?STG", shown)
 
 
 def test_builds_differ(source):
     plain, watched = (
-        run("-m", "softgpu", "show", source, "scale", "emitted.ll", "--build", build).stdout
+        python("-m", "softgpu", "show", source, "scale", "emitted.ll", "--build", build).stdout
         for build in ("plain", "sanitize")
     )
     assert "sg_sanitize" in watched and "sg_sanitize" not in plain
@@ -104,7 +93,7 @@ def test_builds_differ(source):
      ("", "which kernel? there are:\n    scale\n    shift")],
 )  # fmt: skip
 def test_show_says_which_kernels_there_are(source, kernel, says):
-    shown = run("-m", "softgpu", "show", source, kernel)
+    shown = python("-m", "softgpu", "show", source, kernel)
     assert shown.returncode == 1 and says in shown.stderr
 
 
@@ -113,24 +102,24 @@ def test_what_cannot_be_read_is_said_without_a_traceback(tmp_path):
     text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { oops; }"
     broken.write_text(text)
     for path in broken, tmp_path / "missing.ptx":
-        shown = run("-m", "softgpu", "show", path, "f")
+        shown = python("-m", "softgpu", "show", path, "f")
         assert shown.returncode == 1 and "Traceback" not in shown.stderr
 
 
 def test_show_refuses_stages_that_there_are_not(source):
-    shown = run("-m", "softgpu", "show", source, "scale", "all", "sanitize")
+    shown = python("-m", "softgpu", "show", source, "scale", "all", "sanitize")
     assert shown.returncode == 2 and "no stage is called sanitize; there are: " in shown.stderr
 
 
 def test_show_finds_the_compiler_that_is_not_on_the_path(source):
     found = toolkit.find_toolkit()
     home = str(Path(found.nvcc).parents[1])
-    shown = run("-m", "softgpu", "show", source, "scale", PATH="/usr/bin:/bin", CUDA_HOME=home)
+    shown = python("-m", "softgpu", "show", source, "scale", PATH="/usr/bin:/bin", CUDA_HOME=home)
     assert not shown.returncode and ".entry scale" in shown.stdout, shown.stderr
 
 
 def test_show_raises_what_it_was_refused_for_on_demand(tmp_path):
-    shown = run("-m", "softgpu", "show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
+    shown = python("-m", "softgpu", "show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
     assert shown.returncode == 1 and "Traceback (most recent call last):" in shown.stderr
 
 
@@ -148,13 +137,13 @@ def test_show_tells_a_mistake_of_its_own_as_one(tmp_path, monkeypatch):
 
 
 def test_emitted_lines_name_their_instruction_and_its_emitter(source):
-    shown = run("-m", "softgpu", "show", source, "shift", "emitted.ll").stdout
+    shown = python("-m", "softgpu", "show", source, "shift", "emitted.ll").stdout
     assert re.search(r"= fadd .*  ; add\.f32 .*, floating\.py:\d+\n", shown)
 
 
 def test_a_dump_has_a_folder_per_kernel_and_build(tmp_path):
     folder = tmp_path / "a dump"
-    result = run("-c", textwrap.dedent(PROGRAM), SOFTGPU_DUMP=str(folder))
+    result = python("-c", textwrap.dedent(PROGRAM), SOFTGPU_DUMP=str(folder))
     assert not result.returncode, result.stderr
     (kernel,) = folder.iterdir()
     assert re.fullmatch(r"scale-\w{8}\.plain", kernel.name)
@@ -163,13 +152,13 @@ def test_a_dump_has_a_folder_per_kernel_and_build(tmp_path):
 
 
 def test_a_trace_tells_of_calls_arguments_and_errors():
-    result = run("-c", textwrap.dedent(PROGRAM), SOFTGPU_TRACE="1")
+    result = python("-c", textwrap.dedent(PROGRAM), SOFTGPU_TRACE="1")
     assert not result.returncode, result.stderr
     lines = result.stderr.splitlines()
     assert any(re.fullmatch(r"cuMemAlloc_v2\(\*out=0x\w+, bytes=12\) = 0", line) for line in lines)
     assert any("cuLaunchKernel(" in line and "block_x=32" in line for line in lines)
     assert any("name=nothing) = 500, named symbol not found" in line for line in lines)
-    assert not run("-c", textwrap.dedent(PROGRAM)).stderr
+    assert not python("-c", textwrap.dedent(PROGRAM)).stderr
 
 
 BY_NAME = """
@@ -191,9 +180,9 @@ BY_NAME = """
 
 
 def test_a_trace_tells_of_calls_that_were_looked_up_by_name():
-    result = run("-c", textwrap.dedent(BY_NAME), SOFTGPU_TRACE="1")
+    result = python("-c", textwrap.dedent(BY_NAME), SOFTGPU_TRACE="1")
     assert result.stdout == "1\n", result.stderr
     told = [line.partition("(")[0] for line in result.stderr.splitlines()]
     called = ["cuInit", "cuGetProcAddress_v2", "cuDeviceGetCount", "cuMemsetD8_v2"]
     assert told == [*called, "cuGraphAddMemAllocNode", "cuLaunchHostFunc"]
-    assert run("-c", textwrap.dedent(BY_NAME)).stdout == "1\n"
+    assert python("-c", textwrap.dedent(BY_NAME)).stdout == "1\n"

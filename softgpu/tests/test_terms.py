@@ -1,4 +1,4 @@
-"""The terms of docs/terms.md stand in the heads of the files that it names."""
+"""The terms of docs/terms.md are in the heads of the files that it names."""
 
 import re
 

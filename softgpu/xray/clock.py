@@ -145,7 +145,7 @@ def _unknowable(report):
         return "there was no memory for the caches"
     opcodes = report.machine.opcodes
     fences = sum(n for o, n in opcodes.items() if o.startswith("MEMBAR") and ".CTA" not in o)
-    # those of shared memory for bulk copies and warpgroups are made of one, too
+    # fences of shared memory for bulk copies and warpgroups are made of one, too
     if fences > sum(n for o, n in opcodes.items() if o.startswith("FENCE.VIEW.ASYNC")):
         return "blocks wait for each other, or for who comes last"
     if any(opcode.startswith(("LDG", "LD.")) and "STRONG" in opcode for opcode in opcodes):
@@ -257,7 +257,7 @@ def _product_cycles(report, of):
 
 
 def _fresh(block):
-    """(instruction, whether its second factor is another one than that of the one before) of each
+    """(instruction, whether its second factor is another one than in the product before) of each
     product: another one has to be read from registers."""
     before = None
     for m in block.instructions:
@@ -313,7 +313,7 @@ def _first(report, of):
 def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
     caches, waves = report.caches, _waves(report)[1]
-    lines = max(report.total["ld.lines"], 1)  # those of one load are taken to be there or not
+    lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
     if _multiplies(report):
         far = far[0], far[1] + LATE * max(far[0] - far[1], 0) / max(waves, 1)
@@ -345,15 +345,10 @@ class Turns:
 
 
 def _wavefronts(report):
-    """Those of an instruction that reads shared memory, where products wait for them."""
+    """Wavefronts of an instruction that reads shared memory, where products wait for them."""
     opcodes, t = report.machine.opcodes, report.total
     reads = sum(n for o, n in opcodes.items() if o.startswith(("LDS.", "LDSM")) or o == "LDS")
     return t["lds.wavefronts"] / reads if reads and _multiplies(report) else 0
-
-
-def _resident(report, of):
-    """How many blocks a multiprocessor has at a time."""
-    return min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
 
 
 def _by_groups(report):
@@ -403,7 +398,7 @@ def _by_warp(report, of, far, barrier, turns):
 
 
 def _copies(report, of, chain):
-    """Cycles that a block waits for bulk copies beyond those of its chain. A place in shared memory
+    """Cycles that a block waits for bulk copies beyond its chain's. A place in shared memory
     is taken from when its copy begins until what came is used, and then the next copy begins."""
     caches, expected = report.caches, report.machine.opcodes.get("SYNCS.ARRIVE.TRANS64", 0)
     if not expected:

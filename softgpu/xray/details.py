@@ -14,7 +14,7 @@ NOTE = "software GPU; only what xray knows. The times of {} are in report.predic
 class Details(dict):
     """{metric: value} under Nsight Compute's names; shown, a page of its sections.
 
-    Sections hold what is counted or follows from the launch; those of modelled numbers say so."""
+    Sections hold what is counted or follows from the launch; one of modelled numbers says so."""
 
     def __init__(self, report):
         super().__init__(report.counted() | report.modelled())

@@ -23,7 +23,7 @@ GAP, SMALL = 2.6, 9  # boxes between matrices, points
 
 def holders(shape="m16n8k16", kind="f16", part="a"):
     """Who holds each element of a fragment of mma.sync: arrays of lanes, and of the number that the
-    element has among those of its lane, both in the matrix's shape.
+    element has among its lane's, both in the matrix's shape.
 
     shape, kind: as PTX spells them; part: "a", "b" or "c", which d is like."""
     product = _product(shape, kind)

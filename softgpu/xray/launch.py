@@ -1,6 +1,6 @@
 """Launch one kernel on the software GPU's engine, whatever driver PyCUDA uses.
 
-Where the software GPU is the driver, PyCUDA launches as ever, and memory that the arguments lead to
+Where the software GPU is the driver, PyCUDA launches as usual. Memory that the arguments lead to
 and the module's variables are put back afterwards. Beside a real GPU, a second engine launches on
 copies of the arguments, in a module of its own.
 Either way nothing that the caller can see has changed."""
@@ -359,8 +359,8 @@ def _real_allocation(address):
 
 
 def _real_variables(kernel):
-    """(address, size) of each variable that the real GPU has of a kernel's module, without those of
-    the compiler's."""
+    """(address, size) of each variable that the real GPU has of a kernel's module, without
+    the compiler's own."""
     from pycuda.driver import LogicError
 
     target = _beside_target(kernel)

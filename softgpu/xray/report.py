@@ -52,7 +52,7 @@ def _bytes(count: float) -> str:
 
 @dataclass(repr=False)
 class Report:
-    """One launch. Instructions are those of PTX; memory counts are Nsight Compute's on an H200.
+    """One launch. Instructions are PTX's; memory counts are Nsight Compute's on an H200.
 
     `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
     loads), "ld.polls" (of these, those that wait for others), "sts.wavefronts" (shared stores),

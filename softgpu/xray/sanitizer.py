@@ -10,6 +10,7 @@ from ..advice import line_name
 from ..findings import FOLDED, Finding, Findings
 from ..loader import Engine
 from ..telling import last_findings
+from ..words import Report
 from .launch import address_of, byte_count, is_call, one_at_a_time, shape, target_of
 
 __all__ = ["Finding", "ShownFindings", "sanitize"]
@@ -21,7 +22,8 @@ class ShownFindings(Findings):
     def _repr_html_(self) -> str:
         more = "".join(f"<p>{said}</p>" for said in self.more)
         if self.clean:
-            return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>{more}"
+            clean = Report.CLEAN(kernel=f"<code>{escape(self.kernel)}</code>")
+            return f"<p>{clean}</p>{more}"
         rows = "".join(self._row(finding) for finding in self)
         head = _html_row("th", ("finding", "line", "what happened", "times"))
         title = f"<p>kernel <code>{escape(self.kernel)}</code></p>"

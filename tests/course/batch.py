@@ -14,7 +14,7 @@ OPTIONS = ["-diag-suppress=177,550"]  # as helpers.sources
 
 
 def joined(texts):
-    """One text of several: each in a namespace, its kernels numbered, its lines counted as ever."""
+    """One text of several: each in a namespace, its kernels numbered, its own lines counted."""
     texts = list(texts)
     includes = sorted({line for text in texts for line in INCLUDE.findall(text)})
     if any("= half;" in text for text in texts):

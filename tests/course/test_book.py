@@ -3,10 +3,7 @@ needs nothing from elsewhere."""
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from helpers import exercises
+from softgpu.tests import python
 from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
 from tests.course.answers import answered
@@ -58,12 +56,7 @@ def book():
 
 def pages(site, solutions):
     """Make an edition of the book."""
-    made = subprocess.run(
-        [sys.executable, ROOT / "scripts/book.py"],
-        env=os.environ | {"COURSE_SOLUTIONS": solutions},
-        capture_output=True,
-        text=True,
-    )
+    made = python("scripts/book.py", COURSE_SOLUTIONS=solutions)
     assert made.returncode == 0, made.stderr
     return {str(path.relative_to(site)): Page(path) for path in sorted(site.rglob("*.html"))}
 

@@ -1,12 +1,9 @@
 """What to run on and what to compile with."""
 
-import subprocess
-import sys
-
 import pytest
 
 from helpers import choice
-from tests import ROOT
+from softgpu.tests import python
 
 
 @pytest.fixture(autouse=True)
@@ -62,5 +59,5 @@ import pycuda.autoinit
 from helpers import autoinit, sources
 print(autoinit.is_software, sources.kernel("__global__ void f(int *x) { *x = 1; }").name)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout == "True f\n", done.stdout + done.stderr

@@ -1,12 +1,8 @@
 """Operations of several devices, in processes with four of them."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests import ROOT
+from softgpu.tests import python
 
 pytestmark = pytest.mark.slow
 
@@ -40,10 +36,8 @@ def refused(call, *arguments):
 
 def told(script, devices="4"):
     """What a script with several software GPUs prints, line by line."""
-    own = {"HELPERS_DEVICE": "software", "SOFTGPU_DEVICES": devices, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + script], env=os.environ | own, capture_output=True, text=True
-    )
+    own = {"HELPERS_DEVICE": "software", "SOFTGPU_DEVICES": devices}
+    done = python("-c", BEGIN + script, **own)
     assert not done.returncode, done.stderr
     return done.stdout.splitlines()
 

@@ -1,10 +1,8 @@
 """A crash or a hang fails one test, and the run ends; a sample has some cases of each test."""
 
-import subprocess
-import sys
-
 import pytest
 
+from softgpu.tests import python
 from tests import ROOT
 
 pytestmark = pytest.mark.slow
@@ -29,8 +27,7 @@ def run_of(folder, text, *options):
     (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (folder / "test_it.py").write_text(text)
     ours = ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={folder}"]
-    command = [sys.executable, "-m", "pytest", "-q", *ours, *options, "."]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+    return python("-m", "pytest", "-q", *ours, *options, ".", cwd=folder, timeout=600)
 
 
 @pytest.mark.parametrize("fault", ["os._exit(3)", "time.sleep(900)"])

@@ -12,6 +12,7 @@ import urllib.request
 import pytest
 import yaml
 
+from softgpu.tests import python
 from tests import ROOT
 from tests.course.test_setup import PINS, PYTHONS
 
@@ -77,9 +78,5 @@ def test_the_lab_says_where_it_is_in_one_line(monkeypatch, tmp_path):
 
 
 def test_a_lab_that_does_not_start_says_why():
-    failed = subprocess.run(
-        [sys.executable, ROOT / "scripts/lab.py", "--ServerApp.port=none"],
-        capture_output=True,
-        text=True,
-    )
+    failed = python("scripts/lab.py", "--ServerApp.port=none")
     assert failed.returncode and "port" in failed.stdout

@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import pytest
 
 from helpers import exercises
+from softgpu.tests import python
 from tests import ROOT
 
 from . import figures
@@ -31,9 +31,8 @@ def test_pages_have_the_figures_that_were_recorded():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "softgpu/xray/chips").glob("*.csv")))
 def test_a_chips_constants_are_made_of_what_was_measured(path):
-    command = [sys.executable, ROOT / "bench/chip/constants.py", path]
-    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(made) == json.loads(path.with_suffix(".json").read_text())
+    made = python("bench/chip/constants.py", path)
+    assert json.loads(made.stdout) == json.loads(path.with_suffix(".json").read_text())
 
 
 def test_mutants_are_kept_of_each_exercise():

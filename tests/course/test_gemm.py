@@ -67,7 +67,7 @@ WAYS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("way", range(4))
-@pytest.mark.parametrize("kind", KINDS)  # first: those of one kind need the same compiled
+@pytest.mark.parametrize("kind", KINDS)  # first: tests of one kind need the same compiled
 def test_products_by_tensor_cores(kind, way):
     # bfloat16 lies and moves as halves do: each shape and each way once
     for m, n, k in SHAPES[way::4] if kind == "bfloat16" else SHAPES:

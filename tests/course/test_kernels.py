@@ -3,15 +3,14 @@ launched as PyCUDA does, and spoken to where a launch cannot be right."""
 
 import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from helpers import autoinit, kernels, sources, xray
 from softgpu.declarations import Declarations
-from tests import ROOT
+from softgpu.tests import python
+from softgpu.tests.jit.test_cache import said_by_three
 
 from softgpu.xray import parameters  # isort: skip
 from pycuda import driver, gpuarray  # isort: skip
@@ -295,11 +294,34 @@ def test_each_kernel_of_the_course_is_read(path):
         assert parameters.parameters(Declarations(text), path.stem) is not None
 
 
+COMPILE = """
+import time
+from helpers import kernels
+import pycuda.compiler
+real = pycuda.compiler.call_capture_output
+
+def slow(line, **named):
+    if "--cubin" in line:
+        print("compiled")
+        time.sleep(0.5)
+    return real(line, **named)
+
+pycuda.compiler.call_capture_output = slow
+kernels.compile("k", "__global__ void k() {}", "", [], [])
+"""
+
+
+def test_a_text_is_compiled_by_one_of_the_processes_that_want_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path))
+    monkeypatch.delenv("PYCUDA_CACHE_DIR", raising=False)
+    assert said_by_three(COMPILE) == "compiled\n"
+
+
 def test_who_shows_a_warning_takes_no_gpu_with_it():
     """Such as pytest's first process, which imports the class of each."""
     assert kernels.CompilerWarning.__module__ == "helpers.warned"
     program = "import sys, helpers.warned; print('pycuda._driver' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout == "False\n", done.stderr
 
 
@@ -310,5 +332,5 @@ def test_who_judges_loads_nothing_that_draws():
         "exercises.check('00.double', exercises.solution('00.double'))\n"
         "print('matplotlib' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout.endswith("False\n"), done.stdout + done.stderr

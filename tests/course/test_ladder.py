@@ -1,4 +1,4 @@
-"""The running table: a rung a step, those of earlier notebooks from the record."""
+"""The running table: a rung per step, earlier notebooks' from the record."""
 
 import math
 import re

@@ -56,9 +56,7 @@ NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
-    **dict.fromkeys(
-        OF_HALVES, "what it is told follows from the sizes in ways of ops.conv2d's own"
-    ),
+    **dict.fromkeys(OF_HALVES, "its arguments follow from the sizes in ops.conv2d's own ways"),
     "gemm/fragments.cu": "how wmma takes fragments to and from shared memory is up to ptxas",
     "gemm/fragments_shared.cu": "the same",
     "gemm/tensor.cu": "past edges ptxas leaves out loads, and copies of no bytes count more",

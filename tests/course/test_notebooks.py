@@ -4,13 +4,12 @@ import ast
 import importlib.util
 import json
 import re
-import subprocess
-import sys
 
 import nbformat
 import pytest
 
 from helpers import exercises
+from softgpu.tests import python
 from tests import ROOT
 
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -177,8 +176,7 @@ def test_times_are_plotted_and_name_their_gpu(path):
 
 
 def test_exercises_are_as_their_folders_say():
-    command = [sys.executable, ROOT / "scripts/exercises.py", "--check"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = python("scripts/exercises.py", "--check")
     assert not done.returncode, f"run python scripts/exercises.py: {done.stdout}{done.stderr}"
 
 

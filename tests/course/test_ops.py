@@ -11,6 +11,10 @@ from helpers import autoinit, checks, ops
 from helpers.ops import launch
 from helpers.ops.launch import LONG, workspace
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+import pycuda.driver as cuda  # isort: skip
+
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_quick")]
 
 REDUCTIONS = ["sum", "prod", "mean", "max", "min", "argmax", "argmin", "softmax"]
@@ -230,8 +234,6 @@ def test_softmax_of_extremes(hidden):
 
 
 def test_no_elements():
-    from pycuda import gpuarray
-
     for shape, axis in ((0,), 0), ((5, 0), 1), ((0, 5), 1), ((5, 0), None), ((2, 0, 3), (0, 1)):
         x = gpuarray.empty(shape, np.float32)
         for operation in "sum", "prod":
@@ -265,9 +267,6 @@ def test_without_an_axis_to_fold():
 
 @pytest.mark.skipif(not autoinit.is_software, reason="a GPU runs every launch to its end")
 def test_a_stopped_launch_does_no_harm():
-    import pycuda.driver as cuda
-    from pycuda.compiler import SourceModule
-
     from helpers.ops.launch import workspace
 
     x = numbers(300_000)
@@ -311,8 +310,6 @@ def test_bad_input_is_refused():
 
 
 def test_streams():
-    import pycuda.driver as cuda
-
     stream, x = cuda.Stream(), numbers(300_000)
     results = [ops.sum(on_gpu(x), stream=s) for s in (stream, None, stream)]
     stream.synchronize()

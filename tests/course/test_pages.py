@@ -1,14 +1,12 @@
 """The programs of docs/ run as they are printed, and its tables hold what was recorded."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
 from helpers import autoinit
+from softgpu.tests import python
 from softgpu.tests.clients import test_doors as doors
 from softgpu.tests.xray.nsight.cases import CASES
 from softgpu.tests.xray.nsight.record import golden
@@ -59,10 +57,7 @@ def test_the_program_runs(name, watched, tmp_path):
         doors.need(NEEDS[name])
     path = tmp_path / "program.py"  # Triton reads its kernels from there
     path.write_text(f"import softgpu\nsoftgpu.install()\n{PROGRAMS[name]}")
-    done = subprocess.run(
-        [sys.executable, path], capture_output=True, text=True,
-        env={**os.environ, "SOFTGPU_SANITIZE": watched},
-    )  # fmt: skip
+    done = python(path, SOFTGPU_SANITIZE=watched)
     assert done.returncode == 0, done.stderr
 
 
@@ -80,8 +75,7 @@ def test_the_program_of_the_host_runs(does, guard, found, tmp_path):
     page = (ROOT / "docs/host.md").read_text()
     (program,) = re.findall(r"^<!-- program: twice.cu -->\n```cuda\n(.*?)^```", page, re.M | re.S)
     (tmp_path / "twice.cu").write_text(program.replace("if (i < n)", guard))
-    command = [sys.executable, "-m", "softgpu", does, "twice.cu"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = python("-m", "softgpu", does, "twice.cu", cwd=tmp_path)
     assert done.returncode == 0 and re.fullmatch(r"right, in \S+ ms\n", done.stdout), done
     assert found in done.stderr if found else not done.stderr
 

@@ -26,11 +26,13 @@ def written(kind):
     if kind == "json":
         return '{"because": "Mend the sum; it beats those of halves."}'
     if kind == "py":
-        return 'mend = "Mend the sum; it beats those of halves."  # mend\n'
+        return 'def mend():\n    """Mend the sum; it beats those\n    of halves."""\n'
+    if kind == "cu":
+        return "int mend;  // Mend the sum; it beats those\n// of halves.\n"
     return f"{BANNED}\n\n`mend(those of)`\n\n```\nmend\n```\nAmend it.\n"
 
 
-@pytest.mark.parametrize("kind", ["md", "ipynb", "json", "py"])
+@pytest.mark.parametrize("kind", ["md", "ipynb", "json", "py", "cu"])
 def test_banned_turns_are_found(kind, tmp_path):
     (path := tmp_path / f"page.{kind}").write_text(written(kind))
     mend, those = sorted(objections(path))

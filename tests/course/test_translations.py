@@ -18,9 +18,10 @@ import work  # noqa: E402
 
 from helpers import exercises, language, predictions, words  # noqa: E402
 from helpers.exercises import judging, texts  # noqa: E402
-from helpers.words import Kind, Refusal, Shown  # noqa: E402
+from helpers.words import Kind, Next, Part, Refusal, Shown  # noqa: E402
 from softgpu import words as softgpu_words  # noqa: E402
-from softgpu.phrases import joined  # noqa: E402
+from softgpu.faults import FaultKind  # noqa: E402
+from softgpu.phrases import Said, joined  # noqa: E402
 from softgpu.words import Does, FindingKind, Happened, Place, Thread  # noqa: E402
 
 PAGES = translate.edition()
@@ -177,6 +178,8 @@ CODES = [
 
 def test_every_phrase_has_words_with_the_blanks_of_its_original():
     table = json.loads((ROOT / "publish/translations/zh/words.json").read_text())
+    faults = {kind.name for kind in FaultKind if kind}
+    assert table.pop("FaultKind").keys() == faults
     told = {(kind, name) for kind, phrases in table.items() for name in phrases}
     assert told == {(type(code).__name__, code.name) for code in CODES}
     blank = re.compile(r"\{.*?\}")
@@ -219,6 +222,10 @@ ACCESS = {
     (Refusal.FOUND(launch="n = 1", finding=FindingKind.RACE), "n = 1：数据竞争"),
     (joined(Happened.AT(**ACCESS), "   5 | out[i] = 2 * x[i];", between="\n"),
      "块 (0,0,0) 的线程 (1,0,0) 读 参数 1（x） 处的 4 字节\n   5 | out[i] = 2 * x[i];"),
+    (Said("thread (3,0,0) traps", FaultKind.TRAP, {"what": "thread (3,0,0) traps"}),
+     "执行了陷阱指令 trap（thread (3,0,0) traps）"),
+    (Next.TERMS(depth=9, how=Part.LEFT_OUT(), which=Part.TERM(first=8)),
+     "每个和有 9 项。漏掉了：第 8 项。那是循环的哪一轮？"),
     ("what nobody has translated: {odd}, (9)", "what nobody has translated: {odd}, (9)"),
 ])  # fmt: skip
 def test_what_a_verdict_says(text, chinese, monkeypatch):
@@ -278,7 +285,7 @@ def test_a_prediction_is_explained_in_the_language_of_the_lab(name, monkeypatch)
 
 
 @pytest.mark.parametrize("answer, distance", [
-    (12, "，高了 33%"), (3, "，只有它的 3 分之一"), (90, "，是它的 10 倍"), (0, "，相差 9"),
+    (12, "，高了 33%"), (3, "，只有实际的 3 分之一"), (90, "，是实际的 10 倍"), (0, "，相差 9"),
 ])  # fmt: skip
 def test_how_far_off_an_answer_is(answer, distance, monkeypatch):
     monkeypatch.setenv("COURSE_LANGUAGE", "zh")

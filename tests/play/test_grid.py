@@ -1,4 +1,4 @@
-"""The grid: its table is recorded, the tail is told, and the guard can be taken out."""
+"""The grid: its table is recorded, the tail is named, and the guard can be taken out."""
 
 from helpers import play
 from helpers.play.pictures import grid

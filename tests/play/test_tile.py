@@ -1,4 +1,4 @@
-"""The tile: loads and uses are those of a product, and pointing shows them."""
+"""The tile: loads and uses are a product's, and pointing shows them."""
 
 import pytest
 

@@ -6,7 +6,7 @@ run but its cells of CUDA. Each kernel is judged on the software GPU, in a proce
 limits of time, memory, processes and files, in a sandbox where the machine has one.
 
 Sizes and values come from a seed of the class, drawn for each run: nobody who hands in can know
-them. It is told, and kept beside the table."""
+them. It is reported, and kept next to the table."""
 
 import secrets
 import sys
@@ -40,7 +40,7 @@ def grade(
     by_learner: the path of a second table, a row for each learner. reports_to: a folder for a
     report to each. alike: the path of a table of kernels that are the same. dask: the address of a
     scheduler whose workers judge. league_to: the path of a page that ranks what is done; named:
-    the learners who are named there. Progress is told on stderr."""
+    the learners who are named there. Progress goes to stderr."""
     table = File(output, resume) if output else Stream(file)
     seed = _seed_of_class(seed, output, resume)
     _say(f"the class's seed is {seed}: --seed {seed} draws the same sizes and values again")

@@ -66,7 +66,7 @@ class Submission:
 
 
 def collected(folder, say):
-    """The Submissions in a folder, in order. say(file, why) is told what is passed over."""
+    """The Submissions in a folder, in order. say(file, why) gets what is passed over."""
     folder = Path(folder).resolve()
     tell = _Told(say)
     found = list(_linked(_bounded(_found(folder, tell), tell)))

@@ -60,7 +60,7 @@ def alike(rows, solutions):
 
 
 def write(rows, folder, nicknames, say):
-    """A report for each learner, LEARNER.md, to be given back. say(words) is told what fails.
+    """A report for each learner, LEARNER.md, to be given back. say(words) gets what fails.
 
     nicknames: {learner: what the class's page calls them}"""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """A process that has imported all that judging takes, and forks one for each kernel, under limits.
 
 The kernel's process says its verdict over a pipe of its own. What kernels and compilers print goes
-nowhere, but for the end of what comes on stderr. Whatever ended a kernel: its processes are killed,
+nowhere, except the end of what comes on stderr. Whatever ended a kernel: its processes are killed,
 and its folder for temporary files is removed."""
 
 import json

@@ -1,5 +1,5 @@
 /* What calls were before their names got a number. Clients ask for them by the version of CUDA that
-   brought them, or look for the name as it is in the library. Those of CUDA 2 whose addresses have 32
+   brought them, or look for the name as it is in the library. CUDA 2's names whose addresses have 32
    bits are not here. */
 #include "run/run.h"
 

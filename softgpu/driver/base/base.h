@@ -102,7 +102,7 @@ double seconds_now(void);
 /* Start a thread with all signals blocked. */
 bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 
-/* ---- crash.c: backtraces of crashes, with SOFTGPU_CRASHES=1 ---- */
+/* ---- crash.c: backtraces of crashes, with SOFTGPU_CRASHES ---- */
 
 /* Register the start address of a kernel's code. */
 void crash_code(const void *entry, const char *kernel);

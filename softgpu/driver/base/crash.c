@@ -1,5 +1,6 @@
-/* SOFTGPU_CRASHES=1: a process that crashes says where in C, and in which kernel, before its other
-   handlers of the signal see it. Python's faulthandler knows only the frames of Python. */
+/* SOFTGPU_CRASHES: a process that crashes says where in C, and in which kernel, before its other
+   handlers of the signal see it: on stderr (1), or at the end of a file, which no one who captures
+   stderr can lose. Python's faulthandler knows only the frames of Python. */
 #define _GNU_SOURCE
 #include <execinfo.h>
 #include <fcntl.h>
@@ -27,6 +28,8 @@ static struct {
     char kernel[LONGEST];
 } codes[CODES]; /* the latest that was made; read without a lock, by who crashes */
 static uint32_t made;
+static char file_name[4096]; /* or empty: stderr */
+static int out = STDERR_FILENO;
 
 void crash_code(const void *entry, const char *kernel)
 {
@@ -42,7 +45,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (write(STDERR_FILENO, text, length < 300 ? length : 299) < 0) return;
+    if (write(out, text, length < 300 ? length : 299) < 0) return;
 }
 
 /* The kernel whose code begins last before an address, which may have been unloaded since. */
@@ -91,6 +94,8 @@ static uintptr_t instruction_of(const ucontext_t *context)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
+    int file = *file_name ? open(file_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    if (file >= 0) out = file;
     for (int i = 0; i < SIGNALS; i++) {
         if (signals[i].number != number) continue;
         sigaction(number, &previous[i], NULL); /* which comes next, as the fault happens again */
@@ -103,14 +108,15 @@ static void on_crash(int number, siginfo_t *info, void *context)
     say_kernel(instruction);
     void *frames[FRAMES];
     int count = backtrace(frames, FRAMES);
-    backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    backtrace_symbols_fd(frames, count, out);
     for (int i = 0; i < count; i++) say_kernel((uintptr_t)frames[i]);
 }
 
 static void __attribute__((constructor)) tell_crashes(void)
 {
     const char *wanted = getenv("SOFTGPU_CRASHES");
-    if (!wanted || strcmp(wanted, "1")) return;
+    if (!wanted || !*wanted) return;
+    if (strcmp(wanted, "1")) snprintf(file_name, sizeof file_name, "%s", wanted);
     void *frame;
     backtrace(&frame, 1); /* loads what it needs, which a handler could not */
     struct sigaction own = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};

@@ -45,7 +45,7 @@ static const Groups versions[] = {
      "total_inactive_file "},
 };
 
-/* The path of the group that this process is in; empty where that cannot be told. */
+/* The path of the group that this process is in; empty if that is unknown. */
 static void find_group(const Groups *groups, char *path, size_t space)
 {
     char line[600];

@@ -431,8 +431,8 @@ static void free_chip(Chip *c)
     free(c->open);
 }
 
-/* What the caches of a GPU would have done in this thread's last profiled launch. Counts are those
-   of the sample: `sample` times as many are expected. Returns 0 if there is no memory for it. */
+/* What the caches of a GPU would have done in this thread's last profiled launch. They count
+   the sample: `sample` times as many are expected. Returns 0 if there is no memory for it. */
 int sg_caches_replay(const CacheShape *shape, CacheCounts *counts)
 {
     Chip chip = {.shape = shape, .counts = counts};

@@ -487,7 +487,7 @@ static Traffic half_loop(const uint64_t *address, uint32_t mask, uint32_t how,
     return rules_half_loop(address, mask, how, now, compare, swap);
 }
 
-/* Turns of atomics in the L2, which are told where they are as well. */
+/* Turns of atomics in the L2, which also learn where they are. */
 static uint32_t take_turns(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
 {
     TouchMap *in = w->worker->counting->hint[site % HINTS];

@@ -244,26 +244,27 @@ CUresult exec_change(CUgraphExec handle, CUgraphNode origin, const NodeParams *p
     return result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
+static CUresult find_switch(CUgraphExec exec, CUgraphNode origin, Node **out)
+{
+    CUresult result = find(exec, origin, out);
+    if (result || (*out)->params.type <= NODE_MEMSET) return result;
+    return fail(CUDA_ERROR_INVALID_VALUE, "kernels, copies and sets can be switched off");
+}
+
 CUAPI cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode origin, unsigned on)
 {
     Node *node;
-    CUresult result = find(exec, origin, &node);
-    if (result) return result;
-    if (node->params.type > NODE_MEMSET)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernels, copies and sets can be switched off");
-    node->disabled = !on;
-    return CUDA_SUCCESS;
+    CUresult result = find_switch(exec, origin, &node);
+    if (!result) node->disabled = !on;
+    return result;
 }
 
 CUAPI cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode origin, unsigned *on)
 {
     Node *node;
-    CUresult result = find(exec, origin, &node);
-    if (result) return result;
-    if (node->params.type > NODE_MEMSET)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernels, copies and sets can be switched off");
-    *on = !node->disabled;
-    return CUDA_SUCCESS;
+    CUresult result = find_switch(exec, origin, &node);
+    if (!result) *on = !node->disabled;
+    return result;
 }
 
 CUAPI cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph from, UpdateResult *how)

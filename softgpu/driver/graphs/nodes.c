@@ -58,42 +58,72 @@ CUAPI cuGraphNodeSetParams(CUgraphNode handle, NodeParams *params)
 CUAPI cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count)
 { return add(out, graph, before, count, (NodeParams){.type = NODE_EMPTY}); }
 
-/* ---- kernels ---- */
+/* ---- kernels, copies, sets, functions of the host ---- */
 
-static NodeParams of_kernel(const KernelNode *kernel, bool whole)
+static NodeParams params_of(int type, size_t place, const void *from, size_t bytes)
 {
-    NodeParams params = {.type = NODE_KERNEL};
-    memcpy(&params.kernel, kernel, whole ? sizeof *kernel : offsetof(KernelNode, kernel));
+    NodeParams params = {.type = type};
+    memcpy((char *)&params + place, from, bytes);
+    if (type == NODE_MEMCPY) params.memcpy.context = current_handle();
+    if (type == NODE_MEMSET) params.memset.context = current_handle();
     return params;
 }
 
-#define KERNEL_CALLS(version, whole)                                                               \
-    CUAPI cuGraphAddKernelNode##version(CUgraphNode *out, CUgraph graph,                           \
-                                        const CUgraphNode *before, size_t count,                   \
-                                        const KernelNode *params)                                  \
-    {                                                                                              \
-        NEED_PARAMS(params);                                                                       \
-        return add(out, graph, before, count, of_kernel(params, whole));                           \
-    }                                                                                              \
-    CUAPI cuGraphKernelNodeGetParams##version(CUgraphNode handle, KernelNode *params)              \
+/* A call that reads what a node of the wanted type has in a member. */
+#define READS(name, wanted, Type, member, bytes)                                                   \
+    CUAPI name(CUgraphNode handle, Type *out)                                                      \
     {                                                                                              \
         NEED_NODE(node, handle);                                                                   \
-        NEED_TYPE(node, NODE_KERNEL);                                                              \
-        NEED_PARAMS(params);                                                                       \
-        memcpy(params, &node->params.kernel,                                                       \
-               whole ? sizeof *params : offsetof(KernelNode, kernel));                             \
+        NEED_TYPE(node, wanted);                                                                   \
+        NEED_PARAMS(out);                                                                          \
+        memcpy(out, &node->params.member, bytes);                                                  \
         return CUDA_SUCCESS;                                                                       \
-    }                                                                                              \
-    CUAPI cuGraphKernelNodeSetParams##version(CUgraphNode handle, const KernelNode *params)        \
-    {                                                                                              \
-        NEED_NODE(node, handle);                                                                   \
-        NEED_PARAMS(params);                                                                       \
-        NodeParams wanted = of_kernel(params, whole);                                              \
-        return node_change(node, &wanted);                                                         \
     }
 
-KERNEL_CALLS(, false)
-KERNEL_CALLS(_v2, true)
+#define NO_MORE
+#define NEED_NO_MORE
+#define CONTEXT_TOO , CUcontext context
+#define NEED_CONTEXT_TOO                                                                           \
+    do {                                                                                           \
+        if (!handle_object(CONTEXT, context))                                                      \
+            return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");                            \
+    } while (0)
+
+/* The calls for nodes of a type, the first bytes of whose member are parameters. */
+#define CALLS(Name, version, wanted, Type, member, bytes, more)                                    \
+    CUAPI cuGraphAdd##Name##Node##version(CUgraphNode *out, CUgraph graph,                         \
+                                          const CUgraphNode *before, size_t count,                 \
+                                          const Type *params more)                                 \
+    {                                                                                              \
+        NEED_PARAMS(params);                                                                       \
+        NEED_##more;                                                                               \
+        return add(out, graph, before, count,                                                      \
+                   params_of(wanted, offsetof(NodeParams, member), params, bytes));                \
+    }                                                                                              \
+    READS(cuGraph##Name##NodeGetParams##version, wanted, Type, member, bytes)                      \
+    CUAPI cuGraph##Name##NodeSetParams##version(CUgraphNode handle, const Type *params)            \
+    {                                                                                              \
+        NEED_NODE(node, handle);                                                                   \
+        NEED_PARAMS(params);                                                                       \
+        NodeParams changed = params_of(wanted, offsetof(NodeParams, member), params, bytes);       \
+        return node_change(node, &changed);                                                        \
+    }                                                                                              \
+    CUAPI cuGraphExec##Name##NodeSetParams##version(CUgraphExec exec, CUgraphNode node,            \
+                                                    const Type *params more)                       \
+    {                                                                                              \
+        NEED_PARAMS(params);                                                                       \
+        NEED_##more;                                                                               \
+        NodeParams changed = params_of(wanted, offsetof(NodeParams, member), params, bytes);       \
+        return exec_change(exec, node, &changed);                                                  \
+    }
+
+CALLS(Kernel, , NODE_KERNEL, KernelNode, kernel, offsetof(KernelNode, kernel), NO_MORE)
+CALLS(Kernel, _v2, NODE_KERNEL, KernelNode, kernel, sizeof(KernelNode), NO_MORE)
+CALLS(Memcpy, , NODE_MEMCPY, CUDA_MEMCPY3D, memcpy.copy, sizeof(CUDA_MEMCPY3D), CONTEXT_TOO)
+CALLS(Memset, , NODE_MEMSET, MemsetNode, memset, offsetof(MemsetNode, context), CONTEXT_TOO)
+CALLS(Host, , NODE_HOST, HostNode, host, sizeof(HostNode), NO_MORE)
+
+/* ---- attributes of kernels ---- */
 
 enum { COOPERATIVE = 2, CLUSTER = 4 }; /* CU_LAUNCH_ATTRIBUTE_... */
 
@@ -129,100 +159,22 @@ CUAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
     return CUDA_SUCCESS;
 }
 
-/* ---- copies, sets, functions of the host ---- */
-
-static NodeParams of_memcpy(const CUDA_MEMCPY3D *copy)
-{
-    NodeParams params = {.type = NODE_MEMCPY};
-    params.memcpy.context = current_handle();
-    params.memcpy.copy = *copy;
-    return params;
-}
-
-static NodeParams of_memset(const MemsetNode *set)
-{
-    NodeParams params = {.type = NODE_MEMSET};
-    memcpy(&params.memset, set, offsetof(MemsetNode, context));
-    params.memset.context = current_handle();
-    return params;
-}
-
-static NodeParams of_host(const HostNode *host)
-{ return (NodeParams){.type = NODE_HOST, .host = *host}; }
-
-#define IN_CONTEXT(params, context)                                                                \
-    NEED_PARAMS(params);                                                                           \
-    if (!handle_object(CONTEXT, context))                                                          \
-    return fail(CUDA_ERROR_INVALID_CONTEXT, "no such "                                             \
-                                            "context")
-
-CUAPI cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count,
-                           const CUDA_MEMCPY3D *copy, CUcontext context)
-{
-    IN_CONTEXT(copy, context);
-    return add(out, graph, before, count, of_memcpy(copy));
-}
-
-CUAPI cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count,
-                           const MemsetNode *set, CUcontext context)
-{
-    IN_CONTEXT(set, context);
-    return add(out, graph, before, count, of_memset(set));
-}
-
-CUAPI cuGraphAddHostNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count,
-                         const HostNode *host)
-{
-    NEED_PARAMS(host);
-    return add(out, graph, before, count, of_host(host));
-}
-
-#define ACCESS(Name, wanted, Type, member, bytes, of)                                              \
-    CUAPI cuGraph##Name##NodeGetParams(CUgraphNode handle, Type *params)                           \
-    {                                                                                              \
-        NEED_NODE(node, handle);                                                                   \
-        NEED_TYPE(node, wanted);                                                                   \
-        NEED_PARAMS(params);                                                                       \
-        memcpy(params, &node->params.member, bytes);                                               \
-        return CUDA_SUCCESS;                                                                       \
-    }                                                                                              \
-    CUAPI cuGraph##Name##NodeSetParams(CUgraphNode handle, const Type *params)                     \
-    {                                                                                              \
-        NEED_NODE(node, handle);                                                                   \
-        NEED_PARAMS(params);                                                                       \
-        NodeParams changed = of(params);                                                           \
-        return node_change(node, &changed);                                                        \
-    }
-
-ACCESS(Memcpy, NODE_MEMCPY, CUDA_MEMCPY3D, memcpy.copy, sizeof *params, of_memcpy)
-ACCESS(Memset, NODE_MEMSET, MemsetNode, memset, offsetof(MemsetNode, context), of_memset)
-ACCESS(Host, NODE_HOST, HostNode, host, sizeof *params, of_host)
-
 /* ---- children and events ---- */
 
 CUAPI cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
                                size_t count, CUgraph child)
 { return add(out, graph, before, count, (NodeParams){.type = NODE_GRAPH, .child.graph = child}); }
 
-CUAPI cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *graph)
-{
-    NEED_NODE(node, handle);
-    NEED_TYPE(node, NODE_GRAPH);
-    *graph = node->params.child.graph;
-    return CUDA_SUCCESS;
-}
+READS(cuGraphChildGraphNodeGetGraph, NODE_GRAPH, CUgraph, child.graph, sizeof *out)
+
+CUAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{ return exec_change(exec, node, &(NodeParams){.type = NODE_GRAPH, .child.graph = child}); }
 
 #define EVENT_CALLS(Name, wanted)                                                                  \
     CUAPI cuGraphAdd##Name##Node(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,       \
                                  size_t count, CUevent event)                                      \
     { return add(out, graph, before, count, (NodeParams){.type = wanted, .event = event}); }       \
-    CUAPI cuGraph##Name##NodeGetEvent(CUgraphNode handle, CUevent *event)                          \
-    {                                                                                              \
-        NEED_NODE(node, handle);                                                                   \
-        NEED_TYPE(node, wanted);                                                                   \
-        *event = node->params.event;                                                               \
-        return CUDA_SUCCESS;                                                                       \
-    }                                                                                              \
+    READS(cuGraph##Name##NodeGetEvent, wanted, CUevent, event, sizeof *out)                        \
     CUAPI cuGraph##Name##NodeSetEvent(CUgraphNode handle, CUevent event)                           \
     {                                                                                              \
         NEED_NODE(node, handle);                                                                   \
@@ -246,73 +198,14 @@ CUAPI cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph, const CUgraphNode 
     return result;
 }
 
-CUAPI cuGraphMemAllocNodeGetParams(CUgraphNode handle, AllocNode *params)
-{
-    NEED_NODE(node, handle);
-    NEED_TYPE(node, NODE_MEM_ALLOC);
-    NEED_PARAMS(params);
-    *params = node->params.alloc;
-    return CUDA_SUCCESS;
-}
-
 CUAPI cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
                             size_t count, CUdeviceptr address)
 { return add(out, graph, before, count, (NodeParams){.type = NODE_MEM_FREE, .freed = address}); }
 
-CUAPI cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *address)
-{
-    NEED_NODE(node, handle);
-    NEED_TYPE(node, NODE_MEM_FREE);
-    NEED_PARAMS(address);
-    *address = node->params.freed;
-    return CUDA_SUCCESS;
-}
+READS(cuGraphMemAllocNodeGetParams, NODE_MEM_ALLOC, AllocNode, alloc, sizeof *out)
+READS(cuGraphMemFreeNodeGetParams, NODE_MEM_FREE, CUdeviceptr, freed, sizeof *out)
 
 /* ---- nodes of executable graphs ---- */
-
-CUAPI cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const KernelNode *params)
-{
-    NEED_PARAMS(params);
-    const NodeParams changed = of_kernel(params, false);
-    return exec_change(exec, node, &changed);
-}
-
-CUAPI cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
-                                        const KernelNode *params)
-{
-    NEED_PARAMS(params);
-    const NodeParams changed = of_kernel(params, true);
-    return exec_change(exec, node, &changed);
-}
-
-CUAPI cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy,
-                                     CUcontext context)
-{
-    IN_CONTEXT(copy, context);
-    const NodeParams changed = of_memcpy(copy);
-    return exec_change(exec, node, &changed);
-}
-
-CUAPI cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const MemsetNode *set,
-                                     CUcontext context)
-{
-    IN_CONTEXT(set, context);
-    const NodeParams changed = of_memset(set);
-    return exec_change(exec, node, &changed);
-}
-
-CUAPI cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const HostNode *host)
-{
-    NEED_PARAMS(host);
-    const NodeParams changed = of_host(host);
-    return exec_change(exec, node, &changed);
-}
-
-CUAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
-{
-    const NodeParams changed = {.type = NODE_GRAPH, .child.graph = child};
-    return exec_change(exec, node, &changed);
-}
 
 CUAPI cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, NodeParams *params)
 {

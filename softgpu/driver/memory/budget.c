@@ -11,7 +11,7 @@
 
 #define UNASKED (64u << 20) /* bytes that are handed out without asking the machine anew */
 
-static size_t held;                  /* bytes handed out, but for sparse ones */
+static size_t held;                  /* bytes handed out, except sparse ones */
 static size_t held_by[MOST_DEVICES]; /* of these, in the memory of a device */
 static Range *mapped;                /* of modules and heaps */
 static size_t mapped_count, mapped_room;

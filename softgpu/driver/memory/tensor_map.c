@@ -1,4 +1,4 @@
-/* Tensor maps: what a copy of boxes is told of an array. */
+/* Tensor maps: descriptions of arrays for copies of boxes. */
 #include <string.h>
 
 #include "tensor_map.h"
@@ -19,7 +19,7 @@ uint32_t tensor_type_bytes(uint32_t type) { return type_bytes[type]; }
 
 #define REFUSE(...) return fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__)
 
-/* What both kinds of maps are told. */
+/* What both kinds of maps say. */
 typedef struct {
     unsigned type, rank;
     void *address;

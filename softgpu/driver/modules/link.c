@@ -16,7 +16,7 @@ typedef struct {
     size_t bytes;
 } Linker;
 
-/* What goes wrong is told by cuGetErrorString: the logs stay empty. */
+/* cuGetErrorString says what went wrong: the logs stay empty. */
 static void empty_logs(unsigned count, const int *options, void **values)
 {
     for (unsigned i = 0; i < count; i++)

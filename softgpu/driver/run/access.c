@@ -266,7 +266,7 @@ INLINE void read_lanes(const uint64_t *addr, uint32_t mask, char *data, uint32_t
     if (bytes != size) EACH_LANE(take_apart(data + lane * size, whole + lane * bytes, bytes, size));
 }
 
-/* Bits with those of each group the other way round. */
+/* Bits, with the bits of each group in reverse order. */
 INLINE uint32_t reversed(uint32_t bits, uint32_t group)
 {
     bits = (bits >> 1 & 0x55555555) | (bits & 0x55555555) << 1;

@@ -132,7 +132,7 @@ static inline void begin(Worker *worker, uint64_t block, const uint32_t ctaid[3]
     worker->is_stuck = false;
     worker->next_warp = 0;
     worker->unfinished = worker->behind = UINT32_MAX >> (MAX_WARPS - worker->job->warps);
-    worker->phase = worker->ahead = 0;
+    worker->phase = worker->ahead = worker->spinning = 0;
     worker->live_threads = worker->job->threads;
     start_barriers(worker);
 }
@@ -162,6 +162,13 @@ static bool next_block(Worker *worker)
     return true;
 }
 
+/* Warps have met at a barrier. That is no progress if it stands in a loop in which they wait. */
+static inline void have_met(Worker *worker, uint32_t warps)
+{
+    if (warps & ~worker->spinning) worker->home->in_vain = 0;
+    worker->spinning &= ~warps;
+}
+
 /* Wakes the warps waiting at a barrier; returns what the reduction came to. */
 static uint32_t complete_barrier(Worker *worker, uint32_t id)
 {
@@ -170,8 +177,8 @@ static uint32_t complete_barrier(Worker *worker, uint32_t id)
     if (b->reduce) FOR_LANES(i, b->waiting) worker->warps[i].barrier_result = result;
     worker->ready |= b->waiting;
     worker->busy_barriers &= ~(1u << id);
+    have_met(worker, b->waiting);
     *b = (Barrier){0};
-    worker->home->in_vain = 0;
     return result;
 }
 
@@ -209,7 +216,7 @@ static void next_phase(Worker *worker)
     }
     worker->ready |= worker->ahead & worker->behind;
     worker->ahead &= ~worker->behind;
-    worker->home->in_vain = 0;
+    have_met(worker, worker->unfinished);
 }
 
 static inline void enter_warp(Worker *worker, Warp *w)

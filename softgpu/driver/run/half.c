@@ -26,7 +26,7 @@ INLINE uint32_t rounded_size(double value, int exponent_bits, int mantissa_bits,
 }
 
 /* A double rounded to a format of 16 bits. The NaN of a double keeps its sign and the upper bits of
-   its payload, that of a float does not. */
+   its payload, a float's does not. */
 INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode mode, bool keep_nan)
 {
     uint64_t bits = bits_of_f64(value), size = bits & INT64_MAX;

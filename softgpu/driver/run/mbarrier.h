@@ -13,7 +13,7 @@ typedef union {
     };
 } Mbarrier;
 
-/* How many bytes the phase was told to wait for; NULL: no memory to know that. */
+/* How many bytes the phase waits for; NULL: no memory to know that. */
 static inline uint32_t *mbarrier_told(Worker *worker, uint64_t address)
 {
     const uint64_t place = address - (uint64_t)worker->shared;

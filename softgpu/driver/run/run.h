@@ -98,6 +98,7 @@ typedef struct Worker {
     uint32_t ahead;         /* bit mask of warps that wait for the warps in `behind` */
     uint32_t at_mbarriers;  /* bit mask of warps waiting for an mbarrier or cluster phase */
     uint32_t busy_barriers; /* bit mask of barriers at which a warp has arrived */
+    uint32_t spinning;      /* bit mask of warps in waiting loops since their last barrier */
     uint32_t live_threads;
     Barrier barriers[BARRIERS];
     /* the block's memory, reused by later launches */

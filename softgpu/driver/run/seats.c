@@ -67,6 +67,7 @@ static void wait_for_others(Worker *worker)
 void sg_yield(Warp *w, uint32_t line)
 {
     w->worker->home->line = line;
+    w->worker->spinning |= 1u << w->warp_id;
     if (block_ends_round(w)) {
         wait_for_others(w->worker);
         if (!w->worker->ready) return;

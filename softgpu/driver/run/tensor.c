@@ -1,7 +1,7 @@
 /* Products of small matrices as a tensor core makes them: mma.sync, to the bit.
 
    A fragment lies in registers of 32 lanes, of 4 bytes each. Of a (16 x k) and b (k x 8), a register
-   holds for each of 8 rows (columns) 16 bytes of it, which follow each other along k: those of row i
+   holds for each of 8 rows (columns) 16 bytes of it, which follow each other along k: row i's are
    in lanes 4 i to 4 i + 3. Of a, every other register holds rows 8 to 15.
 
    Terms: mixed-precision accumulation (docs/terms.md). */
@@ -31,7 +31,7 @@ static const Format formats[] = {
 
 enum { NOTHING = -400 }; /* the exponent of zero: it counts for nothing */
 
-/* Values and exponents; not those of numbers in their usual form, if they are subnormal or zero.
+/* Values and exponents; not as numbers in their usual form have them, if they are subnormal or zero.
    Whether there are infinities or NaN. */
 INLINE bool decode(Format f, uint32_t count, const uint32_t *raw, double *value, int32_t *exponent)
 {

@@ -34,7 +34,7 @@ typedef struct Crew {
 } Crew;
 
 static Crew first_crew = {.mutex = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
-static Crew *idle_crews; /* but for the first, which the lock belongs to */
+static Crew *idle_crews; /* except the first, which the lock belongs to */
 static unsigned option_threads;
 static bool option_deterministic;
 static double option_timeout_s = 300, environment_timeout_s = 300;

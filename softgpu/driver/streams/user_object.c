@@ -1,4 +1,4 @@
-/* User objects: what a program wants to be told of when nobody needs it any more. Graphs hold
+/* User objects: a program gets a call when nobody needs one any more. Graphs hold
    references to them, and so do their copies. */
 #include <limits.h>
 #include <stdatomic.h>

@@ -80,6 +80,7 @@ void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *o
 /* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
                          const uint32_t *members, uint32_t mask, uint32_t chosen);
+void sg_sanitize_whole_warp(Warp *, uint32_t site, uint32_t mask); /* an instruction .aligned */
 void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,
                       uint32_t shuffle);
 
@@ -127,7 +128,8 @@ enum Note {
     TWO_LINES,
     NOT_NAMED,
     ABSENT,
-    NO_THREAD /* barriers and shuffles */
+    NO_THREAD,
+    WHOLE_WARP /* barriers and shuffles */
 };
 
 enum Limit { LIMIT_FINDINGS = 256, LIMIT_PARAMETER_BYTES = 4096 }; /* kept of a launch */
@@ -157,7 +159,7 @@ void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANI
    written, and an array that ends here although the allocation around it goes on. */
 void sg_sanitize_unwritten(uint64_t address, size_t bytes);
 void sg_sanitize_bounds(uint64_t address, size_t bytes);
-/* The kernel of this thread's last sanitized launch, or NULL. threads: gets those of a block. */
+/* The kernel of this thread's last sanitized launch, or NULL. threads: gets how many a block has. */
 const char *sg_sanitize_kernel(void **module, uint32_t *threads);
 /* How many there are of that launch; lost: whether more happened than its order can be told of, from
    where on no races were looked for; params: gets its parameters. */

@@ -16,7 +16,7 @@ static void meet(Warp *w, uint32_t site, uint32_t kind, const uint32_t *members,
         if (group & ~named)
             report_lanes(w, kind, NOT_NAMED, site, __builtin_ctz(group & ~named), first);
         uint32_t missing = named & w->live & ~group;
-        FOR_LANES(lane, missing & active) /* that is told by itself */
+        FOR_LANES(lane, missing & active) /* which is a finding of its own */
         if (!(members[lane] >> lane & 1)) missing &= ~(1u << lane);
         if (missing) report_lanes(w, kind, ABSENT, site, first, __builtin_ctz(missing));
         order_warp(w->warp_id, group & named, w->live);
@@ -27,6 +27,15 @@ void sg_sanitize_meet(Warp *w, uint32_t site, const uint32_t *members, uint32_t 
                       uint32_t shuffle)
 {
     if (active) meet(w, site, shuffle ? INACTIVE_SHUFFLE : DIVERGENT_BARRIER, members, active);
+}
+
+/* The whole warp executes an instruction together: the lanes that do, if any. */
+void sg_sanitize_whole_warp(Warp *w, uint32_t site, uint32_t mask)
+{
+    const uint32_t missing = w->existing & ~mask;
+    if (mask && missing)
+        report_lanes(w, DIVERGENT_BARRIER, WHOLE_WARP, site, __builtin_ctz(mask),
+                     __builtin_ctz(missing));
 }
 
 /* Who reads a lane that is neither there nor named, and chooses whether to take it, is spared. */

@@ -60,7 +60,7 @@ typedef struct {
 /* What the warps of a block know of each other. Times from before the block mean "never". */
 struct Past {
     uint32_t block, interval, synced[MAX_WARPS];   /* of Order, while another block runs */
-    uint64_t running;                              /* likewise */
+    uint64_t running;                              /* of Order, too */
     uint32_t known[MAX_WARPS][MAX_WARPS];          /* [a][b]: b's accesses before it: to a */
     uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
     uint32_t apart;                                /* ... the warps whose lanes met in parts */

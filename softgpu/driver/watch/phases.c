@@ -3,7 +3,7 @@
 
 #include "sanitize.h"
 
-/* Where that is told: phases that follow each other differ. What comes from other blocks of a cluster
+/* Where that is kept: phases that follow each other differ. What comes from other blocks of a cluster
    is told apart from what warps of one block know of each other. */
 static uint64_t channel(uint64_t address, uint64_t phase) { return address | 1 | (phase & 1) << 1; }
 static uint64_t between_blocks(uint64_t address, uint64_t phase)
@@ -144,7 +144,7 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
     return over;
 }
 
-/* All of a cluster learn there what each of it did; those of one block, what each lane did. */
+/* All blocks of a cluster learn there what each of them did; warps of one block, what each lane did. */
 void sg_sanitize_cluster_arrive(Warp *w, uint32_t site, uint32_t mask, uint32_t hints)
 {
     const Cluster *cluster = w->worker->cluster;

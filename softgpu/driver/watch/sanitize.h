@@ -74,8 +74,8 @@ bool order_heard_of(uint64_t block, uint32_t warp, uint32_t lane);
 
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live); /* synchronise lanes of a warp */
 void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on);
-/* Complete a barrier: join the clocks of the warps that arrived into those of the `waiting`
-   warps. all: every thread of the block has arrived. */
+/* Complete a barrier: join the clocks of the warps that arrived into the `waiting`
+   warps' clocks. all: every thread of the block has arrived. */
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
 void order_fence(uint32_t warp, uint32_t lanes, bool device);
 /* A proxy fence: whatever happened before it for these lanes is visible to the asynchronous
@@ -313,7 +313,7 @@ void copies_free(Copies *copies);
 /* Report an access to the destination of a copy in flight. */
 void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 /* Take some copies that a wait completes for these lanes: all but their last `groups` groups
-   (UINT32_MAX: those of every group, and uncommitted ones). False: no more. */
+   (UINT32_MAX: the copies of every group, and uncommitted ones). False: no more. */
 bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
 /* ---- bulk.c: cp.async.bulk in flight ---- */

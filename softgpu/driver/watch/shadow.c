@@ -132,7 +132,7 @@ INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
 }
 
 /* Keeps two readers that differ as much as possible, so that a write that races with any reader
-   since the last one races with one of these; atomics likewise. A reader is gone when it came before
+   since the last one races with one of these; so does an atomic. A reader is gone when it came before
    us. What becomes of the one, a, and the other, b, when we read:
 
      a                b                one    other

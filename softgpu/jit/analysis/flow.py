@@ -93,7 +93,7 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
 
 
 def constants(function: Function, wanted: Iterable[str]) -> dict[str, int]:
-    """Return those of the wanted registers that a single move sets to a number, with its low 32
+    """Return the wanted registers that a single move sets to a number, with its low 32
     bits."""
     set_by: dict[str, list[Instruction]] = {name: [] for name in wanted}
     for item in function.instructions if set_by else ():

@@ -65,7 +65,7 @@ def run_pass(step: Pass, values: Iterable, function: str, after: Hook | None) ->
 def run_passes(
     passes: Sequence[Pass], known: dict[str, Any], by_driver: bool, after: Hook | None = None
 ) -> None:
-    """Run those of the passes that have no result yet, over known["function"].
+    """Run the passes that have no result yet, over known["function"].
 
     `by_driver`: the driver does all accesses."""
     for step in passes:

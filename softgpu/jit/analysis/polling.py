@@ -6,6 +6,7 @@ Terms: ad hoc synchronization (docs/terms.md).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...ptx.program import Address, Function, Immediate, Instruction, Operand, Register, Vector
 from ..facts.layout import Layout
@@ -93,14 +94,14 @@ def _acts(item: Instruction, layout: Layout) -> bool:
     if called:  # as votes are without optimisation
         items = called.instructions
         return any(i.opcode in ("atom", "call") or _acts(i, layout) for i in items)
-    meets = gathers(item) and does(item, Does.ORDERS)
+    meets = gathers(item) and does(item, Does.ORDERS) and "red" not in item.modifiers  # a vote
     return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
 
 
 def _waits_in_loops(blocks: list[Block], constants: set[str], layout: Layout) -> set[Instruction]:
     """Return the strong loads and atomics of loops that do nothing else than wait for them."""
     found = set()
-    for last, first in loops_of(blocks):
+    for last, first in _loops_of(blocks):
         loop = [i for b in blocks[first : last + 1] for i in b.instructions]
         atoms = [i for i in loop if i.opcode == "atom"]
         if len(atoms) > 1 or any(_acts(i, layout) for i in loop):
@@ -115,8 +116,17 @@ def _waits_in_loops(blocks: list[Block], constants: set[str], layout: Layout) ->
     return found
 
 
+def _loops_of(blocks: list[Block]) -> Iterator[tuple[int, int]]:
+    """Yield the last and the first block of each loop; of loops that share their first block, and
+    so an empty last one that joins them, each by itself."""
+    for last, first in loops_of(blocks):
+        yield last, first
+        if not blocks[last].instructions:
+            yield from ((n, first) for n in range(first, last) if last in blocks[n].targets)
+
+
 def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction]:
-    """Return the strong loads before loops that leave their results where those of the loops do."""
+    """Return the strong loads before loops that leave their results where the loops' loads do."""
     moves = [i for i in function.instructions if i.opcode == "mov" or _own_place(i)]
     kept = {r.name for item in waits if item.opcode == "ld" for r in registers_of(item)[0]}
     before = -1

@@ -1,7 +1,7 @@
 """The build that counts what an H200's counters would say; with driver/count/profile.c.
 
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
-needed those of each site (as in that file) and two of each basic block, which here ends at a
+needed the counts of each site (as in that file) and two of each basic block, which here ends at a
 call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
 "sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block; "callers"
 are of lines in other files.
@@ -35,7 +35,7 @@ def _atomic_in_machine_code(
 ) -> int:
     """What ptxas makes of an atomic on sm_90, as flags.
 
-    Lanes that add to one address are added up first, and one lane goes to memory; likewise the
+    Lanes that add to one address are added up first, and one lane goes to memory; so are the
     least, the greatest, and bits, where nobody asks for the old value. A shared-memory atomic that
     the hardware does not have is a loop around a compare-and-swap.
     """

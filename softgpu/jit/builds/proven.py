@@ -288,7 +288,7 @@ class ProvingEmitter(SharingEmitter):
         return self.op("and", large, self.compare("icmp eq", low, 0))
 
     def _stores(self, access: Access, values: list[Value], pointers: list[str]) -> list[str]:
-        """What stores the values of all lanes, but for the alignment.
+        """What stores the values of all lanes, without the alignment.
 
         The pieces come in an order in which the right lane's value stays where they overlap."""
         wide = interleaved(self, access, [self.splat(value) for value in values])

@@ -19,7 +19,7 @@ from ..analysis.undefined import reads_of, results_of
 from ..emit.module_text import ModuleText
 from ..emit.observer import Observer
 from ..emit.sharing import SharingEmitter
-from ..facts.opcodes import Does, does
+from ..facts.opcodes import Does, Trait, does, has, sites_of
 from ..facts.types import bits_of
 
 __all__ = ["SanitizedEmitter"]
@@ -168,7 +168,7 @@ class SanitizedEmitter(SharingEmitter):
     # --- what goes through the driver -------------------------------------------------------
 
     def _hints(self, name: str) -> int:
-        """What the driver is told of the instruction at hand."""
+        """What the driver gets to know about the instruction at hand."""
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
             return _BARRIER.aligned if self.item.opcode == "bar" or "aligned" in modifiers else 0
@@ -221,6 +221,10 @@ class SanitizedEmitter(SharingEmitter):
             numbers = [f"i32 {n}" for n in (*sites, int(writes))]
             self.call_void("sg_sanitize_product_touch", "ptr %w", *numbers, f"i32 {self.mask}")
         super().emit_instruction(item)
+        if "aligned" in item.modifiers and not has(item, Trait.MEETS) and sites_of(item):
+            site = self.text.first_site[self.found.copies.get(item, item)]
+            lanes = f"i32 {self._active}"
+            self.call_void("sg_sanitize_whole_warp", "ptr %w", f"i32 {site}", lanes)
         if self.found.undefined.first:
             self._follow_values(item)
 
@@ -280,7 +284,7 @@ class SanitizedEmitter(SharingEmitter):
         self.call_void("sg_sanitize_undefined", "ptr %w", *places, f"i32 {missing}")
 
     def _place(self, item: Instruction) -> int:
-        """A number for an instruction's line, beyond those of all sites."""
+        """A number for an instruction's line, beyond the numbers of all sites."""
         line = item.user_line
         places = self.text.notes.setdefault("beyond", [])
         if [line.file, line.line] not in places:

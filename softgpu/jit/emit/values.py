@@ -84,7 +84,7 @@ class ValueEmitter:
         return {**self._known}
 
     def _still(self, known: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Return those of the known values that are still valid."""
+        """Return the known values that are still valid."""
         return {key: value for key, value in known.items() if self._known.get(key) is value}
 
     def _once(self, key: str, make: Callable[[], Value]) -> Value:

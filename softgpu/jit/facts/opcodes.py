@@ -199,7 +199,7 @@ _SITES = {
     Does.READS: 1,
     Does.WRITES: 1,
     Does.UPDATES: 1,
-    Does.COPIES: 3,  # what is read, what is written, the mbarrier that is told
+    Does.COPIES: 3,  # what is read, what is written, the mbarrier that is signalled
     Does.SAMPLES: 1,
     Does.ORDERS: 1,
     Does.TALKS: 1,

@@ -14,7 +14,7 @@ inline std::vector<blasint> unmoved(Size n)
     return order;
 }
 
-/* Those of the i-th of a batch; pivots NULL: no rows were exchanged. */
+/* The exchanges of the i-th of a batch; pivots NULL: no rows were exchanged. */
 inline std::vector<blasint> order_of(Size n, const int *pivots, Size i)
 {
     if (!pivots) return unmoved(n);

@@ -50,7 +50,7 @@ R call(R (*function)(P *...), A... arguments)
     return [function](auto... own) { return function(passed<P>(own)...); }(kept(arguments)...);
 }
 
-/* Those of a type that templates call; typed.inc names the others. */
+/* A type's functions that templates call; typed.inc names the others. */
 template <class T>
 struct Of;
 #define FUNCTIONS(T, letter, real, first, second)                                                  \

@@ -147,7 +147,7 @@ int main()
             printf(
                 "block %d of its cluster, rank %d: mapped is mapa %d, mapa.shared is rank << 24 + "
                 "address %d, "
-                "generic is that of the window + mapa.shared %d, low 24 bits are the address %d\n",
+                "generic is the window's + mapa.shared %d, low 24 bits are the address %d\n",
                 block % 2, rank, s.mapped[rank] == s.mapa[rank], place == (unsigned)rank << 24,
                 s.mapa[rank] == s.shared_window + s.mapa_shared[rank],
                 (s.mapa[rank] & 0xffffff) == s.static_shared);

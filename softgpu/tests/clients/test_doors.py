@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from softgpu.tests import ROOT
+from softgpu.tests import ROOT, python
 
 EXAMPLE = ROOT / "docs/example"
 NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core", "triton": "triton"}
@@ -35,7 +35,7 @@ def missing(client):
     if not (importlib.util.find_spec(parent) and importlib.util.find_spec(NEEDS[client])):
         return f"{NEEDS[client]} is not installed: pip install -e './softgpu[clients]'"
     program = f"import softgpu\nsoftgpu.install()\n{IMPORTS[client]}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = python("-c", program)
     return done.returncode and f"{NEEDS[client]} is broken: {done.stderr.splitlines()[-1]}"
 
 
@@ -123,8 +123,7 @@ def test_a_program_of_python_is_run_and_sanitized_by_the_command(tmp_path):
     (tmp_path / "faulty.py").write_text(FAULTY + "\nimport sys\ntest_write()\nprint(sys.argv)\n")
 
     def softgpu(*words):
-        command = [sys.executable, "-m", "softgpu", *words]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        done = python("-m", "softgpu", *words, cwd=tmp_path)
         return done.returncode, done.stdout + done.stderr
 
     code, said = softgpu("sanitize", "faulty.py", "--size", "7", "--", "last")
@@ -139,7 +138,8 @@ def test_a_program_of_python_is_run_and_sanitized_by_the_command(tmp_path):
 
 def run_python(program):
     program = "import softgpu\nsoftgpu.install()\n" + program
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+    done = python("-W", "ignore", "-c", program)
+    assert not done.returncode, done.stderr
 
 
 @pytest.mark.slow

@@ -3,11 +3,11 @@
 `make triton-tests` puts this file beside a checkout's python/tutorials; elsewhere it is skipped.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from softgpu.tests import python
 
 HERE = Path(__file__).parent
 TUTORIALS = HERE / "python/tutorials"
@@ -63,6 +63,6 @@ def test_a_tutorial_is_right(name):
     before, after, run_as = (*CASES[name], *("", "", "__main__")[len(CASES[name]) :])
     path = str(TUTORIALS / f"{name}.py")
     script = SCRIPT.format(before=before, path=path, run_as=run_as, after=after)
-    done = subprocess.run([sys.executable, "-c", script], cwd=HERE, capture_output=True, text=True)
+    done = python("-c", script, cwd=HERE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "❌" not in done.stdout, done.stdout

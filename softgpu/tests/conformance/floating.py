@@ -68,7 +68,7 @@ def _tests() -> Iterator[Form]:
 
 
 def _approximations() -> Iterator[Form]:
-    """The bounds are those of the PTX ISA, section "Floating-Point Instructions"."""
+    """The bounds are the PTX ISA's, section "Floating-Point Instructions"."""
 
     def both(name: str, operand: str, count: int = 1, **bounds: float) -> Iterator[Form]:
         note = operand.partition(":")[2]

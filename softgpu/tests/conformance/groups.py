@@ -1,7 +1,7 @@
 """Products of warpgroups (wgmma), whose every bit and every address an NVIDIA H200 has told.
 
-    python -m softgpu.tests.conformance.groups [WORD]    what differs, of the forms that have WORD
-    python -m softgpu.tests.conformance.groups --record  on an H200
+    python -m softgpu.tests.conformance.groups [PATTERN]    what differs, of all forms or some
+    python -m softgpu.tests.conformance.groups --record     on an H200
 
 Fragments are drawn in the kernel, as in products.py: of each form's 512 blocks, 64 products each,
 two words of the first ones and of all are kept. Where a descriptor says that elements lie is asked
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softgpu.tests import autoinit  # first: it chooses the driver that PyCUDA binds to
+from softgpu.tests import autoinit  # noqa: F401  (it chooses the driver that PyCUDA binds to)
 
 # isort: split
 import pycuda.driver as cuda
@@ -38,7 +38,7 @@ PREAMBLE = "#include <cuda_fp16.h>\n" + products.PREAMBLE + (_FOLDER / "groups.c
 
 @dataclass(frozen=True)
 class Group:
-    """One form of wgmma: types of d, a and b, columns, and what is told of the operands."""
+    """One form of wgmma: types of d, a and b, columns, and how the operands are described."""
 
     kinds: tuple[str, str, str]
     columns: int
@@ -211,9 +211,6 @@ extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out,
 """
 
 
-_OFFSETS = ((128, 256), (256, 128), (1024, 2048), (2048, 1024), (4096, 512), (16, 3072))
-
-
 def _layouts() -> Iterator[Layout]:
     for operand, across, swizzle in itertools.product("ab", (0, 1), (16, 32, 64, 128)):
         for leading, stride in (
@@ -234,7 +231,7 @@ def _layouts() -> Iterator[Layout]:
 
 
 LAYOUTS = list(_layouts())
-_AT_ONCE = 14  # forms that one nvcc compiles
+AT_ONCE = 14  # forms that one nvcc compiles
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -246,7 +243,7 @@ def _module(sources: list[str]):
     return cuda.module_from_buffer(image)
 
 
-def answers(forms: list[Group], blocks: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def answers(forms: list[Group], blocks: int = BLOCKS) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By form, the words of its first blocks, and the sums of the first fragments."""
     module = _module([form.source() for form in forms])
     return {
@@ -289,41 +286,17 @@ def kept(words: np.ndarray) -> np.ndarray:
     return np.concatenate([words[:KEPT], words.sum(0, keepdims=True, dtype=np.uint32)])
 
 
-def _batches(forms: list[Group]) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
-    for start in range(0, len(forms), _AT_ONCE):
-        yield answers(forms[start : start + _AT_ONCE], BLOCKS)
+def differing(words: np.ndarray, expected: np.ndarray) -> str:
+    return "differs" if (kept(words) != expected).any() else ""
 
 
-def save(
-    words: dict[str, np.ndarray], sums: dict[str, np.ndarray], found: list[np.ndarray]
-) -> None:
-    """Golden is what was found, by form, and of layouts."""
-    of = {x: np.stack([p for p, one in zip(found, LAYOUTS) if one.operand == x]) for x in "ab"}
-    stacked = np.stack([kept(words[label]) for label in FORMS])
-    np.savez_compressed(_GOLDEN, forms=np.array([*FORMS]), words=stacked, **sums, **of)
-
-
-def _record() -> None:
-    found = {k: answer for batch in _batches([*FORMS.values()]) for k, answer in batch.items()}
-    words = {label: answer[0] for label, answer in found.items()}
-    save(words, {form.entry: found[form.label][1] for form in SOME}, places(LAYOUTS))
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--record"]:
-        if autoinit.is_software:
-            sys.exit("answers are recorded on a real GPU, and this is the software GPU")
-        _record()
-        return 0
-    expected, wrong = golden(), 0
-    forms = [form for form in FORMS.values() if not arguments or arguments[0] in form.label]
-    for batch in _batches(forms):
-        for label, (words, _) in batch.items():
-            differs = (kept(words) != expected[label]).any()
-            wrong += bool(differs)
-            print(f"{label}: {'differs' if differs else 'the same'}", flush=True)
-    return bool(wrong)
+def record(found: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    words = np.stack([kept(found[label][0]) for label in FORMS])
+    sums = {form.entry: found[form.label][1] for form in SOME}
+    lie = places(LAYOUTS)
+    of = {x: np.stack([p for p, one in zip(lie, LAYOUTS) if one.operand == x]) for x in "ab"}
+    np.savez_compressed(_GOLDEN, forms=np.array([*FORMS]), words=words, **sums, **of)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(products.main(sys.modules[__name__], sys.argv[1:]))

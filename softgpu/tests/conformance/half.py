@@ -10,7 +10,6 @@ from .rules import documented, exact
 __all__ = ["MODULES"]
 
 _COMPARE = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
-_PAIRS = "f16 f16x2 bf16 bf16x2"
 
 
 def _type(name: str) -> str:
@@ -55,7 +54,7 @@ def _tests() -> Iterator[Form]:
 
 
 def _approximations() -> Iterator[Form]:
-    """The bounds are those of the PTX ISA, section "Half Precision Floating-Point Instructions"."""
+    """The bounds are the PTX ISA's, section "Half Precision Floating-Point Instructions"."""
     bounds = {
         "tanh.approx.f16": {"absolute": 2**-10.987},
         "tanh.approx.bf16": {"absolute": 2**-8},

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -270,13 +271,13 @@ SOME = [
 ]
 """Those that stand for the others in `make test`."""
 
-_AT_ONCE = 20  # forms that one nvcc compiles
+AT_ONCE = 20  # forms that one nvcc compiles
 
 
 # --- answers --------------------------------------------------------------------------------------
 
 
-def answers(forms: list[Mma], chunks: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def answers(forms: list[Mma], chunks: int = CHUNKS) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By form, the words of its first chunks, and the results of the first fragments."""
     source = PREAMBLE + "\n".join(form.source() for form in forms)
     arch = "sm_{}{}".format(*autoinit.device.compute_capability())
@@ -314,35 +315,40 @@ def samples() -> dict[str, np.ndarray]:
         return {form.label: stored[form.entry] for form in SOME}
 
 
-def _batches(forms: list[Mma]) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
-    for start in range(0, len(forms), _AT_ONCE):
-        yield answers(forms[start : start + _AT_ONCE], CHUNKS)
+def batches(of: ModuleType, forms: list) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
+    """The answers to forms of a module, by label, as many at once as it says."""
+    for start in range(0, len(forms), of.AT_ONCE):
+        yield from of.answers(forms[start : start + of.AT_ONCE]).items()
 
 
-def _record() -> None:
-    found = {
-        label: answer for batch in _batches([*FORMS.values()]) for label, answer in batch.items()
-    }
+def record(found: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
     words = np.stack([found[label][0] for label in FORMS])
     kept = {form.entry: found[form.label][1] for form in SOME}
     np.savez_compressed(_GOLDEN, forms=np.array([*FORMS]), words=words, **kept)
 
 
-def main(arguments: list[str]) -> int:
+def differing(words: np.ndarray, expected: np.ndarray) -> str:
+    """How many chunks have other words, "" if none."""
+    different = int((words != expected).any(axis=1).sum())
+    return f"{different} of {CHUNKS} chunks differ" if different else ""
+
+
+def main(of: ModuleType, arguments: list[str]) -> int:
+    """The command of this module, or of another with the same parts."""
     if arguments == ["--record"]:
         if autoinit.is_software:
             sys.exit("answers are recorded on a real GPU, and this is the software GPU")
-        _record()
+        of.record(dict(batches(of, [*of.FORMS.values()])))
         return 0
     pattern = re.compile(arguments[0] if arguments else "")
-    expected, wrong = golden(), 0
-    for batch in _batches([form for form in FORMS.values() if pattern.search(form.label)]):
-        for label, (words, _) in batch.items():
-            different = int((words != expected[label]).any(axis=1).sum())
-            wrong += bool(different)
-            print(f"{label}: {different or 'none'} of {CHUNKS} chunks differ", flush=True)
+    expected, wrong = of.golden(), 0
+    forms = [form for form in of.FORMS.values() if pattern.search(form.label)]
+    for label, (words, _) in batches(of, forms):
+        differs = of.differing(words, expected[label])
+        wrong += bool(differs)
+        print(f"{label}: {differs or 'the same'}", flush=True)
     return bool(wrong)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.modules[__name__], sys.argv[1:]))

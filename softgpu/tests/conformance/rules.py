@@ -33,7 +33,7 @@ class Rule:
     """kind "bits", or the number format of the answer, with what two answers may differ by.
 
     `nans`: which doubles that are NaN may be among the operands: "any", "one" (all alike), or
-    "none" (nor among those of the next lane, with which it may exchange values)."""
+    "none" (nor among the next lane's, with which it may exchange values)."""
 
     kind: str = "bits"
     ulp: int = 0

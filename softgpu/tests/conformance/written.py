@@ -1,7 +1,7 @@
 """Kernels written by hand: every `extern "C" __global__` function in kernels/*.cu is a case.
 
 Its first parameter is the output; each `const T *` parameter gets values of T, other parameters
-are passed by value (those of more than 8 bytes come first). A comment above it may change the
+are passed by value (arguments of more than 8 bytes come first). A comment above it may change the
 launch (one block of 64 threads) and the output (one value a thread):
     // launch: grid=2x3 block=32x4 shared=1024 out=48 rule=f32
 """

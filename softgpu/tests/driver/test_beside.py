@@ -231,7 +231,7 @@ def test_memory_comes_and_goes_while_kernels_run(pair):
 
 @contextmanager
 def only_driver_current():
-    """In a context beside those of the pair."""
+    """In a context that is neither of the pair's."""
     only_driver().call("cuCtxPushCurrent_v2", only_driver().context)
     yield
     only_driver().call("cuCtxPopCurrent_v2", byref(c_void_p()))

@@ -17,7 +17,7 @@ import pytest
 
 from softgpu.tests.driver.harness import only_driver
 
-INVALID_VALUE, INVALID_CONTEXT, INVALID_HANDLE, DESTROYED = 1, 201, 400, 709
+INVALID_VALUE, INVALID_CONTEXT, UNSUPPORTED_LIMIT, INVALID_HANDLE, DESTROYED = 1, 201, 215, 400, 709
 
 
 @pytest.fixture
@@ -64,6 +64,56 @@ def test_contexts_differ_in_number_and_flags(driver):
     driver.call("cuCtxGetFlags", byref(flags))
     assert flags.value == 4
     driver.call("cuCtxDestroy_v2", other)
+
+
+@pytest.mark.parametrize(
+    "limit, first",
+    [(0, 1024), (1, 8650752), (2, 8388608), (4, 2048), (5, 64), (6, 0), (7, 232448), (8, 0)],
+)
+def test_limits(driver, limit, first):
+    other, got = c_void_p(), c_size_t()
+
+    def value():
+        driver.call("cuCtxGetLimit", byref(got), limit)
+        return got.value
+
+    assert value() == first
+    if limit > 6:
+        assert driver.raw("cuCtxSetLimit", limit, c_size_t(1)) == UNSUPPORTED_LIMIT
+        return
+    driver.call("cuCtxSetLimit", limit, c_size_t(4096))
+    assert value() == 4096
+    driver.call("cuCtxCreate_v4", byref(other), None, 0, 0)
+    assert value() == first
+    driver.call("cuCtxDestroy_v2", other)
+    assert value() == 4096
+    if limit == 0:
+        driver.call("cuCtxSetLimit", limit, c_size_t(524272))
+        assert driver.raw("cuCtxSetLimit", limit, c_size_t(524273)) == INVALID_VALUE
+        assert value() == 524272
+
+
+@pytest.mark.parametrize("limit", [-1, 3, 9])
+def test_limits_that_there_are_not(driver, limit):
+    assert driver.raw("cuCtxGetLimit", byref(c_size_t()), limit) == UNSUPPORTED_LIMIT
+    assert driver.raw("cuCtxSetLimit", limit, c_size_t(1)) == UNSUPPORTED_LIMIT
+
+
+def test_a_context_keeps_what_it_is_told(driver):
+    got = c_int()
+    for thing, known, last, unknown in (
+        ("Flags", [0, 0xFF], 0xFF, [0x100]),
+        ("CacheConfig", [0, 1, 2, 3], 3, [-1, 4]),
+        ("SharedMemConfig", [0, 1, 2], 1, [-1, 3]),  # banks of four bytes, always
+    ):
+        for value in known:
+            driver.call(f"cuCtxSet{thing}", value)
+        for value in unknown:
+            assert driver.raw(f"cuCtxSet{thing}", value) == INVALID_VALUE
+        driver.call(f"cuCtxGet{thing}", byref(got))
+        assert got.value == last, thing
+    assert driver.raw("cuDevicePrimaryCtxSetFlags_v2", 0, 0x100) == INVALID_VALUE
+    assert driver.raw("cuCtxCreate_v4", byref(c_void_p()), None, 0x100, 0) == INVALID_VALUE
 
 
 def test_the_state_of_the_primary_context(driver):

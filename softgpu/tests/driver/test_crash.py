@@ -1,4 +1,4 @@
-"""SOFTGPU_CRASHES=1: where a process crashed, in C and in kernels, beside what Python says."""
+"""SOFTGPU_CRASHES: where a process crashed, in C and in kernels, beside what Python says."""
 
 import os
 import signal
@@ -36,6 +36,14 @@ def test_a_crash_in_a_kernel_is_told_with_its_frames_and_then_pythons():
     assert "kernel crash+0x" in ours
     assert "libcudt.so.1(+0x" in ours
     assert "in launch" in pythons
+
+
+def test_it_is_appended_to_a_file(tmp_path):
+    file = tmp_path / "crashes.log"
+    file.write_text("before\n")
+    assert crashed(SOFTGPU_CRASHES=str(file)).stderr.startswith("Fatal Python error")
+    assert file.read_text().startswith("before\nsoftgpu: SIGSEGV in thread ")
+    assert "kernel crash+0x" in file.read_text()
 
 
 def test_without_it_only_python_tells():

@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import pytest
 
 from softgpu import build
 from softgpu.contract import ffi
+from softgpu.tests import python
 from softgpu.tests.driver.harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
@@ -245,12 +244,13 @@ def test_no_limit_on_data_counts_sparse_memory(driver):
 def test_launch_limits(calm):
     out = calm.put(np.zeros(1024, np.uint32))
     invalid = [
-        ((1,), (1025,)), ((1,), (32, 33)), ((1,), (1, 1, 65)), ((1,), (0,)), ((0,), (1,)),
-        ((1, 65536), (1,)), ((1, 1, 65536), (1,)), ((1 << 31,), (1,)),
+        ((1,), (1025,), "1025"), ((1,), (32, 33), "1056"), ((1,), (1, 1, 65), "65"),
+        ((1,), (0,), "0"), ((0,), (1,), "0"), ((1, 65536), (1,), "65536"),
+        ((1, 1, 65536), (1,), "65536"), ((1 << 31,), (1,), "2147483648"),
     ]  # fmt: skip
-    for grid, block in invalid:
+    for grid, block, number in invalid:
         code, text = error(calm.launch, "number", out, grid=grid, block=block)
-        assert code == INVALID_VALUE and "kernel number" in text
+        assert code == INVALID_VALUE and "kernel number" in text and number in text
     code, text = error(calm.launch, "deep", block=(65,))
     assert code == INVALID_VALUE and "at most 64 threads" in text
     assert error(calm.launch, "number")[1].endswith("takes 8 bytes of arguments, not 0")
@@ -260,7 +260,8 @@ def test_launch_limits(calm):
 
 def test_shared_memory_needs_permission(calm):
     function = calm.function("empty")  # has 4096 static bytes
-    assert error(calm.launch, function, shared=49152 - 4096 + 1)[0] == INVALID_VALUE
+    code, text = error(calm.launch, function, shared=49152 - 4096 + 1)
+    assert code == INVALID_VALUE and "45057 bytes" in text
     calm.launch(function, shared=49152 - 4096)
     most = 232448 - 4096
     assert calm.raw("cuFuncSetAttribute", function, 8, most + 1) == INVALID_VALUE
@@ -434,10 +435,7 @@ WHILE_A_CONDITION_IS_1 = """
     "call", ["driver.launch('endless', grid=(4,))", FROM_ANOTHER_THREAD, WHILE_A_CONDITION_IS_1]
 )
 def test_control_c(call):
-    result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED.format(call=call)],
-        capture_output=True, text=True, timeout=20,
-    )  # fmt: skip
+    result = python("-c", INTERRUPTED.format(call=call), timeout=20)
     assert result.stdout == "interrupted\n", result.stderr
 
 

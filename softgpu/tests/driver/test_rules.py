@@ -155,7 +155,7 @@ def test_turns_of_the_l1_are_those_of_its_banks_and_of_its_tags(rules):
 
     assert turns(4 * lane for lane in LANE) == turns([64] * LANES) == 1
     assert turns(100 + 4 * lane for lane in LANE) == 1  # two lines, whose banks differ
-    assert turns(12 * lane for lane in LANE) == 1  # three lines, likewise
+    assert turns(12 * lane for lane in LANE) == 1  # three lines, too
     assert turns(128 * lane for lane in LANE) == 32  # one bank
     assert turns(132 * lane for lane in LANE) == 8  # all banks, but of tags four at a time
     assert turns((16 * lane for lane in LANE), 16) == 4

@@ -295,12 +295,13 @@ def test_blocks_that_fit_meet_by_hand_too(grids):
     clean_and_counted(kernel, values, arrived, np.int32(count), grid=grid, block=block)
 
 
-def test_blocks_wait_for_later_ones(grids):
+@pytest.mark.parametrize("name", ["from_the_last_on", "blocks_from_the_last_on"])
+def test_blocks_wait_for_later_ones(grids, name):
     flags = gpuarray.zeros(50, np.int32)
-    grids.get_function("from_the_last_on")(flags, grid=(50, 1), block=(96, 1, 1))
+    grids.get_function(name)(flags, grid=(50, 1), block=(96, 1, 1))
     assert np.array_equal(flags.get(), np.arange(50, 0, -1))
     flags.fill(0)
-    clean_and_counted(grids.get_function("from_the_last_on"), flags, grid=50, block=96)
+    clean_and_counted(grids.get_function(name), flags, grid=50, block=96)
 
 
 @pytest.fixture(scope="module")

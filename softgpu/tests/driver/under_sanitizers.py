@@ -40,7 +40,7 @@ def run(*arguments):
         "SOFTGPU_BUILD": KIND,
         "LD_PRELOAD": " ".join(map(runtime, RUNTIMES)),
         # Python keeps what it has until it ends; LLVM allocates so often that the callers of each
-        # malloc, but for the nearest, would take a third of the time
+        # malloc, except for the nearest, would take a third of the time
         "ASAN_OPTIONS": "detect_leaks=0:malloc_context_size=2",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--capture=sys", "-p", PLUGIN]

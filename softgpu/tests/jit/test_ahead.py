@@ -9,6 +9,10 @@ from softgpu.jit.passes import BUILDS
 from softgpu.tests import autoinit
 from softgpu.tests.jit.text import kernel
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+import pycuda.driver as cuda  # isort: skip
+
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
 TREE = """
@@ -137,9 +141,6 @@ def after(threads, count, seed, often):
 @software
 @pytest.mark.parametrize("threads", [1, 32, 33, 96, 255, 256, 1000, 1024])
 def test_whoever_runs_ahead_results_stay(threads):
-    from pycuda import gpuarray
-    from pycuda.compiler import SourceModule
-
     function = SourceModule(STEPS, no_extern_c=True).get_function("steps")
     for seed in range(20):
         out = gpuarray.zeros((3, threads), np.int32)
@@ -151,10 +152,6 @@ def test_whoever_runs_ahead_results_stay(threads):
 
 @software
 def test_half_a_warp_at_a_barrier_is_told_though_others_are_ahead():
-    import pycuda.driver as cuda
-    from pycuda import gpuarray
-    from pycuda.compiler import SourceModule
-
     function = SourceModule(STEPS, no_extern_c=True).get_function("half")
     with pytest.raises(cuda.LaunchError, match="can never complete.*warp 0 with lanes") as caught:
         function(gpuarray.zeros(32, np.int32), np.int32(64), grid=(1, 1), block=(128, 1, 1))

@@ -92,7 +92,7 @@ def made(monkeypatch, tmp_path):
         yield tiers
 
 
-@functools.cache  # once: each time could be of another folder, which lines are told with
+@functools.cache  # once: each time could be of another folder, which lines are reported with
 def compiled(source):
     return compile(source, no_extern_c=True, arch=architecture(source))
 

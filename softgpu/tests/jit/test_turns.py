@@ -1,4 +1,4 @@
-"""How often loops may go round, as far as can be told: whatever they compare with, of any type."""
+"""How often loops may iterate, as far as is known: whatever they compare with, of any type."""
 
 import pytest
 
@@ -14,7 +14,7 @@ REGISTERS = {
 
 
 def loop(type_, limit):
-    """(loops in each other, the largest constant) of a loop, as the driver is told."""
+    """(loops in each other, the largest constant) of a loop, as the driver gets it."""
     order = "lt" if "f" in type_ else "ne"
     second = "|%p2" if "x2" in type_ else ""
     text = f"""

@@ -1,15 +1,13 @@
 """cuBLAS against NumPy: every operation and type, with gaps between columns and elements."""
 
 import ctypes
-import os
-import subprocess
-import sys
-from ctypes import byref, c_int, c_int64, c_longlong, c_void_p
+from ctypes import byref, c_int64, c_longlong, c_void_p
 
 import numpy as np
 import pytest
 
 from softgpu import xray
+from softgpu.tests import python
 
 from . import Device, loaded, software
 
@@ -33,6 +31,8 @@ def blas():
     assert library.cublasCreate_v2(byref(handle)) == 0
 
     def call(name, *arguments, status=0):
+        if name.endswith("_64"):
+            arguments = [c_int64(a) if isinstance(a, int) else a for a in arguments]
         assert getattr(library, name)(handle, *arguments) == status, name
 
     call.handle, call.library = handle, library
@@ -63,6 +63,12 @@ def pointer(array):
     return at
 
 
+def lead(matrix):
+    """A matrix on the device, and its leading dimension."""
+    device = matrix if isinstance(matrix, Device) else Device(matrix)
+    return device, device.like.shape[0]
+
+
 def close(letter, got, wanted):
     few = letter in "SC"
     np.testing.assert_allclose(
@@ -80,24 +86,9 @@ def test_gemm(blas, rng, letter, op_a, op_b, suffix):
     a, b = (drawn(rng, letter, *(s if not op else s[::-1])) for s, op in zip(shapes, (op_a, op_b)))
     c = drawn(rng, letter, m + 3, n)
     alpha, beta = (1.5 - 0.5j, 0.25 + 2j) if letter in "CZ" else (1.5, 0.25)
-    da, db, dc = Device(a), Device(b), Device(c)
-    size = c_int64 if "64" in suffix else c_int
-    blas(
-        f"cublas{letter}gemm{suffix}",
-        op_a,
-        op_b,
-        size(m),
-        size(n),
-        size(k),
-        number(letter, alpha),
-        da,
-        size(a.shape[0]),
-        db,
-        size(b.shape[0]),
-        number(letter, beta),
-        dc,
-        size(m + 3),
-    )
+    dc = Device(c)
+    factors = number(letter, alpha), *lead(a), *lead(b), number(letter, beta)
+    blas(f"cublas{letter}gemm{suffix}", op_a, op_b, m, n, k, *factors, *lead(dc))
     wanted = alpha * (TRANSPOSED[op_a](a) @ TRANSPOSED[op_b](b)) + beta * c[:m]
     close(letter, dc.get()[:m], wanted)
     assert (dc.get()[m:] == c[m:]).all()
@@ -108,22 +99,8 @@ def test_a_large_product_and_one_of_no_depth(blas, rng, letter):
     a, b = drawn(rng, letter, 300, 1100), drawn(rng, letter, 1100, 200)
     c = np.full((300, 200), np.nan, TYPES[letter])
     dc, one, none = Device(c), number(letter, 1), number(letter, 0)
-    blas(
-        f"cublas{letter}gemm_v2",
-        0,
-        0,
-        300,
-        200,
-        1100,
-        one,
-        Device(a),
-        300,
-        Device(b),
-        1100,
-        none,
-        dc,
-        300,
-    )
+    factors = one, *lead(a), *lead(b), none
+    blas(f"cublas{letter}gemm_v2", 0, 0, 300, 200, 1100, *factors, dc, 300)
     close(letter, dc.get(), a @ b)
     blas(f"cublas{letter}gemm_v2", 0, 0, 300, 200, 0, one, None, 300, None, 1100, one, dc, 300)
     close(letter, dc.get(), a @ b)
@@ -136,51 +113,17 @@ def test_batches(blas, rng, letter):
     one, half = number(letter, 1), number(letter, 0.5)
     wanted = np.swapaxes(a, 1, 2) @ np.swapaxes(b, 1, 2) + 0.5 * np.swapaxes(c, 1, 2)
     da, db, dc = (Device(x.reshape(-1)) for x in (a, b, c))
-    blas(
-        f"cublas{letter}gemmStridedBatched",
-        0,
-        0,
-        m,
-        n,
-        k,
-        one,
-        da,
-        m,
-        c_longlong(m * k),
-        db,
-        k,
-        c_longlong(k * n),
-        half,
-        dc,
-        m,
-        c_longlong(m * n),
-        count,
-    )
+    factors = one, da, m, c_longlong(m * k), db, k, c_longlong(k * n), half
+    to = dc, m, c_longlong(m * n), count
+    blas(f"cublas{letter}gemmStridedBatched", 0, 0, m, n, k, *factors, *to)
     close(letter, dc.get().reshape(count, n, m), np.swapaxes(wanted, 1, 2))
     dc = Device(c.reshape(-1))
-    lists = [
-        Device(
-            np.array([int(d.memory) + i * d.like.nbytes // count for i in range(count)], np.uint64)
-        )
-        for d in (da, db, dc)
-    ]
-    blas(
-        f"cublas{letter}gemmBatched",
-        0,
-        0,
-        m,
-        n,
-        k,
-        one,
-        lists[0],
-        m,
-        lists[1],
-        k,
-        half,
-        lists[2],
-        m,
-        count,
+    starts = (
+        [int(d.memory) + i * d.like.nbytes // count for i in range(count)] for d in (da, db, dc)
     )
+    lists = [Device(np.array(places, np.uint64)) for places in starts]
+    factors = one, lists[0], m, lists[1], k, half
+    blas(f"cublas{letter}gemmBatched", 0, 0, m, n, k, *factors, lists[2], m, count)
     close(letter, dc.get().reshape(count, n, m), np.swapaxes(wanted, 1, 2))
 
 
@@ -189,27 +132,8 @@ def test_gemm_ex_of_halves_sums_floats(blas, rng, of):
     a, b = (rng.integers(-8, 8, s).astype(np.float16) for s in ((64, 700), (700, 32)))
     c = Device(np.zeros((64, 32), of))
     one, none = pointer(np.array([1], np.float32)), pointer(np.array([0], np.float32))
-    blas(
-        "cublasGemmEx",
-        0,
-        0,
-        64,
-        32,
-        700,
-        one,
-        Device(a),
-        2,
-        64,
-        Device(b),
-        2,
-        700,
-        none,
-        c,
-        CODES[of],
-        64,
-        68,
-        -1,
-    )
+    factors = one, Device(a), 2, 64, Device(b), 2, 700, none
+    blas("cublasGemmEx", 0, 0, 64, 32, 700, *factors, c, CODES[of], 64, 68, -1)
     exact = a.astype(np.float32) @ b.astype(np.float32)
     assert (c.get() == exact.astype(of)).all()
 
@@ -227,28 +151,9 @@ def test_gemm_of_halves_rounds_once(blas, rng):
 def test_bytes_are_multiplied_as_integers(blas, rng, of):
     a, b = (rng.integers(*of, s).astype(np.int8) for s in ((40, 3001), (3001, 24)))
     c = Device(rng.integers(-99, 99, (40, 24)).astype(np.int32))
-    factors = [pointer(np.array([value], np.int32)) for value in (2, -1)]
-    blas(
-        "cublasGemmEx",
-        0,
-        0,
-        40,
-        24,
-        3001,
-        factors[0],
-        Device(a),
-        3,
-        40,
-        Device(b),
-        3,
-        3001,
-        factors[1],
-        c,
-        10,
-        40,
-        72,
-        -1,
-    )
+    two, minus = (pointer(np.array([value], np.int32)) for value in (2, -1))
+    factors = two, Device(a), 3, 40, Device(b), 3, 3001, minus
+    blas("cublasGemmEx", 0, 0, 40, 24, 3001, *factors, c, 10, 40, 72, -1)
     assert (c.get() == 2 * (a.astype(np.int32) @ b) - c.like).all()
 
 
@@ -297,22 +202,8 @@ def test_matrices_times_vectors(blas, rng, letter, op):
     wanted = 2 * (TRANSPOSED[op](a) @ x[::2]) + 3 * y[::-1]
     close(letter, dy.get()[::-1], wanted)
     dy = Device(y)
-    blas(
-        f"cublas{letter}gbmv_v2",
-        op,
-        m,
-        n,
-        2,
-        4,
-        two,
-        Device(band(a, 2, 4)),
-        7,
-        Device(x),
-        2,
-        three,
-        dy,
-        -1,
-    )
+    factors = two, *lead(band(a, 2, 4)), Device(x), 2, three
+    blas(f"cublas{letter}gbmv_v2", op, m, n, 2, 4, *factors, dy, -1)
     wanted = 2 * (TRANSPOSED[op](banded(a, 2, 4)) @ x[::2]) + 3 * y[::-1]
     close(letter, dy.get()[::-1], wanted)
 
@@ -449,40 +340,13 @@ def test_products_and_solutions_with_special_matrices(blas, rng, letter, side, u
 
     for name, hermitian in [("symm", False)] + [("hemm", True)] * (letter in "CZ"):
         dc = Device(c)
-        blas(
-            f"cublas{letter}{name}_v2",
-            side,
-            uplo,
-            m,
-            n,
-            two,
-            Device(a),
-            order,
-            Device(b),
-            m,
-            three,
-            dc,
-            m,
-        )
+        factors = two, *lead(a), *lead(b), three
+        blas(f"cublas{letter}{name}_v2", side, uplo, m, n, *factors, dc, m)
         close(letter, dc.get(), 2 * times(mirrored(a, uplo, hermitian)) + 3 * c)
     matrix = TRANSPOSED[op](triangle(a, uplo))
     dc, db = Device(c), Device(b)
-    blas(
-        f"cublas{letter}trmm_v2",
-        side,
-        uplo,
-        op,
-        0,
-        m,
-        n,
-        two,
-        Device(a),
-        order,
-        Device(b),
-        m,
-        dc,
-        m,
-    )
+    factors = two, *lead(a), *lead(b)
+    blas(f"cublas{letter}trmm_v2", side, uplo, op, 0, m, n, *factors, dc, m)
     close(letter, dc.get(), 2 * times(matrix))
     blas(f"cublas{letter}trsm_v2", side, uplo, op, 0, m, n, two, Device(a), order, db, m)
     close(letter, db.get(), 2 * times(np.linalg.inv(matrix)))
@@ -640,12 +504,7 @@ def test_triangles_are_packed_and_unpacked(blas, rng, letter, uplo):
 
 def test_factors_and_results_on_the_device(blas, rng):
     x, y = rng.standard_normal((2, 500)).astype(np.float32)
-    dx, dy, three, out = (
-        Device(x),
-        Device(y),
-        Device(np.float32([3])),
-        Device(np.zeros(1, np.float32)),
-    )
+    dx, dy, three, out = map(Device, (x, y, np.float32([3]), np.zeros(1, np.float32)))
     blas("cublasSetPointerMode_v2", 1)
     try:
         blas("cublasSaxpy_v2", 500, three, dx, 1, dy, 1)
@@ -765,12 +624,7 @@ def test_its_openblas_is_its_own_and_has_the_threads_of_a_launch():
         "name = 'scipy_openblas_get_num_threads64_'; assert not hasattr(ctypes.CDLL(None), name);"
         "print(getattr(ctypes.CDLL('libcublas.so.13'), name)())"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "SOFTGPU_THREADS": "1", "OPENBLAS_NUM_THREADS": "2"},
-        capture_output=True,
-        text=True,
-    )
+    told = python("-c", program, SOFTGPU_THREADS="1", OPENBLAS_NUM_THREADS="2")
     assert told.stdout == "1\n", told.stderr
 
 

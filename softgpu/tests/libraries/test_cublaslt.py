@@ -44,20 +44,7 @@ class Lt:
         found = (c_ubyte * 256)()
         words = (self.handle, description, la, lb, lc, lc, preference, 1, found, byref(count))
         assert self.library.cublasLtMatmulAlgoGetHeuristic(*words) == 0 and count.value == 1
-        words = (
-            self.handle,
-            description,
-            pointer(alpha),
-            a,
-            la,
-            b,
-            lb,
-            pointer(beta),
-            c,
-            lc,
-            c,
-            lc,
-        )
+        words = self.handle, description, pointer(alpha), a, la, b, lb, pointer(beta), c, lc, c, lc
         call = self.library.cublasLtMatmul
         assert call(*words, found, None, c_size_t(0), None) == status
         return c.get()

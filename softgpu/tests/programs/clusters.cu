@@ -34,7 +34,7 @@ __global__ void histogram(const int *x, int n, int *bins, int each)
         atomicAdd(bins + cluster.block_rank() * each + i, own[i]);
 }
 
-// All blocks of the grid meet, those of a cluster more often.
+// All blocks of the grid meet, the blocks of a cluster more often.
 __global__ void meet(int *met)
 {
     cg::cluster_group cluster = cg::this_cluster();

@@ -137,7 +137,6 @@ cvt.u64.u32 %at4, %x4; add.u64 %at4, %at4, %at2; red.global.add.u32 [%at4+64], %
 LAST: ret;
 }
 """
-_FILLED = ("r", 6, "u32"), ("f", 5, "f32"), ("rd", 3, "u64"), ("d", 3, "f64")
 _NUMBERS = (*range(-2, 9), 31, 32, 33, 255, 65535, 0x7FFFFFFF, -0x80000000, 0x9E3779B9)
 _FLOATS = "3F800000 BF000000 7F800000 7FC00001 00000001 80000000 4B800000 7F7FFFFF 3EAAAAAB".split()
 

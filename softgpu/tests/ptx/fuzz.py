@@ -357,7 +357,7 @@ def failures(seed: int, count: int, seconds: float = float("inf"), whole: bool =
 
 
 def _answers_differ(seed: int, seconds: float) -> int:
-    """How many random kernels do not answer alike in all ways; each is told."""
+    """How many random kernels do not answer alike in all ways; each is reported."""
     end, count = time.monotonic() + seconds, 0
     for n in range(seed * 1_000_000, sys.maxsize):
         if time.monotonic() > end:

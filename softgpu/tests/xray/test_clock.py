@@ -17,6 +17,9 @@ from .clock.hopper import HOPPER
 from .clock.record import GOLDEN
 from .clock.tensor import TENSOR
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+
 pytestmark = pytest.mark.skipif(
     not autoinit.is_software or not find_nvdisasm(), reason="needs the software GPU and nvdisasm"
 )
@@ -31,8 +34,6 @@ SOME = [NAMED[QUICKER.get(name, name)] for name in [n for n in NAMED if n.endswi
 
 def copied(n, step=1, block=256, **options):
     """A profile of a kernel that copies n floats, each `step` after the last."""
-    from pycuda import gpuarray
-
     text = """__global__ void copied(const float *x, float *y, int step)
     { int i = (blockIdx.x * blockDim.x + threadIdx.x) * step; y[i] = x[i]; }"""
     x, y = (gpuarray.zeros(n * step, np.float32) for _ in range(2))
@@ -43,8 +44,6 @@ def copied(n, step=1, block=256, **options):
 def turning(turns):
     """A profile of 264 blocks on the 132 multiprocessors: the first `turns` of them do a hundred
     times what the others do."""
-    from pycuda import gpuarray
-
     text = """__global__ void turning(float *x, int many)
     {
         float v = x[threadIdx.x];
@@ -72,8 +71,6 @@ def test_memory_is_read_64_bytes_at_a_time():
 
 
 def test_a_line_is_stored_at_once_in_whatever_order_its_words_are():
-    from pycuda import gpuarray
-
     text = """__global__ void shuffled(float *x)
     { x[blockIdx.x * blockDim.x + (threadIdx.x * 5 & 31)] = threadIdx.x; }"""
     report = xray.profile((text, "shuffled"), gpuarray.zeros(1024, np.float32), grid=32, block=32)
@@ -121,8 +118,6 @@ def test_a_report_says_what_limits_the_launch():
 
 
 def test_no_prediction_where_blocks_wait_for_each_other():
-    from pycuda import gpuarray
-
     text = """__global__ void last(unsigned *arrived, float *out)
     {
         __threadfence();
@@ -142,9 +137,6 @@ LETTERS = "// für jedes Element, 中, kᵀ"
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_comment_may_have_letters_that_are_not_ascii(end):
     """ptxas takes none, and the source follows the PTX as comments."""
-    from pycuda import gpuarray
-    from pycuda.compiler import SourceModule
-
     lines = "__global__ void twice(float *x)", LETTERS, "{ x[threadIdx.x] *= 2; }", ""
     kernel = SourceModule(end.join(lines)).get_function("twice")
     report = xray.profile(kernel, gpuarray.zeros(32, np.float32), grid=1, block=32)
@@ -153,7 +145,6 @@ def test_a_comment_may_have_letters_that_are_not_ascii(end):
 
 
 def test_a_mark_of_an_editor_is_refused_as_nvcc_refuses_it_behind_pycudas_line():
-    from pycuda.compiler import SourceModule
     from pycuda.driver import CompileError
 
     with pytest.raises(CompileError, match="no storage class"):
@@ -161,7 +152,6 @@ def test_a_mark_of_an_editor_is_refused_as_nvcc_refuses_it_behind_pycudas_line()
 
 
 def test_what_ptxas_refuses_is_told_in_its_words():
-    from pycuda import gpuarray
     from pycuda.compiler import compile
     from pycuda.driver import module_from_buffer
 
@@ -174,8 +164,6 @@ def test_what_ptxas_refuses_is_told_in_its_words():
 
 
 def test_without_ptxas_a_report_says_so(monkeypatch):
-    from pycuda import gpuarray
-
     monkeypatch.setattr("softgpu.loaded.LoadedModule._ptxas", None)
     text = "__global__ void only_here(float *x) { x[threadIdx.x] = 1; }"  # known to no other test
     report = xray.profile((text, "only_here"), gpuarray.zeros(32, np.float32), grid=1, block=32)
@@ -192,8 +180,6 @@ def test_without_ptxas_a_report_says_so(monkeypatch):
     ],
 )
 def test_what_cannot_be_known_is_said_and_an_empty_kernel_takes_a_launch(body, why):
-    from pycuda import gpuarray
-
     text = f"__global__ void odd(float *x) {{ {body} }}"
     report = xray.profile((text, "odd"), gpuarray.zeros(2, np.float32), grid=2, block=32)
     assert report.prediction.why.startswith(why)
@@ -288,8 +274,6 @@ PRODUCTS = """extern "C" __global__ void products(unsigned *x, float *y, int tur
 
 @pytest.mark.long
 def test_products_are_limited_by_the_tensor_cores_of_a_chip_that_was_measured():
-    from pycuda import gpuarray
-
     x, y = gpuarray.zeros(32, np.uint32), gpuarray.zeros(256, np.float32)
     shape = {"grid": 2 * 132, "block": 256}  # with one block each, its warps' chains take as long
     report = xray.profile((PRODUCTS, "products"), x, y, np.int32(400), **shape)
@@ -356,8 +340,6 @@ extern "C" __global__ void product(const half *a, const half *b, float *c, int k
 
 
 def test_a_fragment_takes_several_loads_that_are_no_turns_of_a_loop():
-    from pycuda import gpuarray
-
     a, b = (gpuarray.zeros(16 * 320, np.float16) for _ in range(2))
     c = gpuarray.zeros(256, np.float32)
     report = xray.profile((WMMA, "product"), a, b, c, np.int32(320), grid=1, block=32)

@@ -5,9 +5,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from helpers import autoinit, sources, xray
+from softgpu import xray
+from softgpu.tests import autoinit
 from softgpu.tests.xray.nsight import matrices
 from softgpu.xray.fragments import holders
+
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 cuda = autoinit.cuda
@@ -22,6 +26,12 @@ FORMS = [  # shape, type as PTX has it, NumPy's of a and b, and of sums
     ("m16n8k8", "f64", "f8", "f8"),
     ("m8n8k4", "f64", "f8", "f8"),
 ]
+
+
+def kernel_of(text, name):
+    return SourceModule(text, no_extern_c=True).get_function(name)
+
+
 IN_CUDA = {"f4": ("float", "f32", "f"), "i4": ("int", "s32", "r"), "f8": ("double", "f64", "d")}
 
 
@@ -50,8 +60,6 @@ def multiply(shape, kind, dtype, of_sums):
 @pytest.mark.parametrize("shape, kind, dtype, of_sums", FORMS)
 def test_lanes_hold_what_is_drawn(shape, kind, dtype, of_sums):
     """A product of fragments that are filled, and read, as the picture says."""
-    from pycuda import gpuarray
-
     rng, tables = np.random.default_rng(seed=1), {p: holders(shape, kind, p) for p in "abc"}
     a, b = (rng.integers(-9, 9, tables[part][0].shape).astype(dtype) for part in "ab")
     held = {}
@@ -60,7 +68,7 @@ def test_lanes_hold_what_is_drawn(shape, kind, dtype, of_sums):
         held[part][tables[part]] = matrix
     words = "u4" if of_sums != "f8" else "f8"
     out = gpuarray.zeros((32, tables["c"][1].max() + 1), of_sums)
-    kernel = sources.kernel(multiply(shape, kind, dtype, of_sums))
+    kernel = kernel_of(multiply(shape, kind, dtype, of_sums), "multiply")
     given = (gpuarray.to_gpu(held[part].view(words)) for part in "ab")
     kernel(*given, out, grid=(1, 1), block=(32, 1, 1))
     assert (out.get()[tables["c"]] == a.astype("f8") @ b.astype("f8")).all()
@@ -132,14 +140,12 @@ SUMS = [
 
 @pytest.mark.parametrize("terms", SUMS)
 def test_a_sum_is_drawn_as_the_tensor_core_adds(terms, axes_of):
-    from pycuda import gpuarray
-
     factors = np.zeros((2, 4), np.float16)
     pairs = [term for term in terms if isinstance(term, tuple)]
     factors[:, : len(pairs)] = np.array(pairs, np.float16).T
     c = gpuarray.to_gpu(np.array([t for t in [*terms, 0] if not isinstance(t, tuple)][:1], "f4"))
     given = (gpuarray.to_gpu(line.view(np.uint32)) for line in factors)
-    sources.kernel(SUM)(*given, c, grid=(1, 1), block=(32, 1, 1))
+    kernel_of(SUM, "add")(*given, c, grid=(1, 1), block=(32, 1, 1))
     rounded = [tuple(np.float16(t).tolist()) if isinstance(t, tuple) else t for t in terms]
     _, alt = axes_of(xray.draw_sum, rounded)
     assert f"then all is added: {c.get()[0]:g}," in alt

@@ -1,4 +1,4 @@
-"""Counts of ldmatrix, stmatrix and products of matrices are those of Nsight Compute on an H200."""
+"""Counts of ldmatrix, stmatrix and products of matrices are Nsight Compute's on an H200."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,9 @@ from softgpu.ptx.matrices import product_of
 from softgpu.ptx.program import Instruction, SourceLine
 from softgpu.sass import find_nvdisasm
 from softgpu.tests.xray.nsight import matrices
+
+from pycuda import gpuarray  # isort: skip
+import pycuda.driver as cuda  # isort: skip
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 SHARE = 3  # of the launches that were recorded, every so many
@@ -58,8 +61,6 @@ extern "C" __global__ void multiply(unsigned *out)
 
 
 def test_pipes_are_counted():
-    import pycuda.driver as cuda
-
     out = cuda.mem_alloc(4 * 64)
     report = xray.profile((MULTIPLY, "multiply"), out, grid=5, block=64)
     counted = report.nsight()
@@ -90,8 +91,6 @@ extern "C" __global__ void loads(const __half *a, float *out)
 
 def test_wmma_loads_as_the_machine_does():
     """By one ldmatrix from shared memory, by four loads of words from global memory."""
-    from pycuda import gpuarray
-
     a = np.arange(256, dtype=np.float16).reshape(16, 16) / 16
     out = gpuarray.zeros((16, 16), np.float32)
     report = xray.profile((LOADS, "loads"), gpuarray.to_gpu(a), out, grid=1, block=32)
@@ -118,8 +117,6 @@ extern "C" __global__ void loop(const unsigned *x, float *out, int turns)
 @pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
 def test_products_of_loops_that_are_unrolled_are_as_many_as_the_machine_makes():
     """Two machine instructions each, in copies of a loop's body."""
-    from pycuda import gpuarray
-
     x, out = gpuarray.zeros(32, np.uint32), gpuarray.zeros(32, np.float32)
     report = xray.profile((LOOP, "loop"), x, out, np.int32(37), grid=1, block=32)
     assert report.machine.opcodes["HMMA.16816.F32"] == report.total["hmma"] == 2 * 37

@@ -18,10 +18,13 @@ from softgpu.tests.xray.nsight.record import METRICS, golden
 from softgpu.xray import draw, launch
 from softgpu.xray.occupancy import occupancy
 
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
+
 cuda = autoinit.cuda
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
-# --- the counts are those of the hardware ---------------------------------------------------------
+# --- the counts are the hardware's ----------------------------------------------------------------
 
 RECORDED = golden()
 OURS = sorted({case.kernel for case in CASES if case.file in OWN})
@@ -316,7 +319,7 @@ def test_lanes_and_memory(tree):
 
 
 def test_nsight_names(tree):
-    assert list(tree.nsight())[: len(METRICS)] == METRICS  # those of the clock come after
+    assert list(tree.nsight())[: len(METRICS)] == METRICS  # the clock's come after
 
 
 def test_it_prints(tree):
@@ -364,8 +367,6 @@ def test_a_kernel_by_file_name():
 
 @software
 def test_a_function_of_a_module_shows_its_source():
-    from pycuda.compiler import SourceModule
-
     function = SourceModule(
         "__global__ void f(int *x)\n{\n    x[threadIdx.x] = 1;\n}\n"
     ).get_function("f")
@@ -377,8 +378,6 @@ def test_a_function_of_a_module_shows_its_source():
 @software
 def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
     """As beside a real GPU: an engine of its own, on copies of the arguments."""
-    from pycuda.compiler import SourceModule
-
     copy = shutil.copy(build.build(), tmp_path / "beside.so")
     monkeypatch.setattr(build, "build", lambda: copy)
     monkeypatch.setattr(launch.Engine, "_driver", None)
@@ -453,8 +452,6 @@ def test_only_a_kernel_that_is_not_there_is_missing(monkeypatch):
 
 @software
 def test_wrong_arguments():
-    from pycuda.compiler import SourceModule
-
     with pytest.raises(TypeError, match=r"tree takes 3 arguments \(float \*x, .*\), not 1"):
         xray.profile((TREE, "tree"), np.int32(1), grid=1, block=32, shared=128)
     with pytest.raises(cuda.LogicError, match="kernel.cu:6: thread"):
@@ -611,8 +608,6 @@ def luminance(colour):
 
 @pytest.mark.parametrize("theme", [1.0, 0x11 / 255], ids=["light", "dark"])
 def test_idle_and_waiting_threads_can_be_told_apart_in_both_themes(axes_of, theme):
-    from pycuda import gpuarray
-
     source = """__global__ void half(float *x)
     {
         if (threadIdx.x >= 32) return;
@@ -776,9 +771,6 @@ ATOMS = """.version 8.6
 @software
 def test_an_atomic_that_acquires_is_no_reduction_though_nobody_reads_its_result():
     """ptxas makes RED of the first three, ATOM of the last two; an H100 counts so."""
-    import pycuda.driver as cuda
-    from pycuda import gpuarray
-
     kernel = cuda.module_from_buffer(ATOMS.encode()).get_function("atoms")
     total = xray.profile(kernel, gpuarray.zeros(4, np.uint32), grid=1, block=32).total
     assert (total["red.requests"], total["atom.requests"]) == (3, 2)

@@ -74,4 +74,16 @@ __global__ void from_the_last_on(int *flags)
     __syncthreads();
     if (threadIdx.x == 0) *(volatile int *)(flags + blockIdx.x) = before + 1;
 }
+
+// The same, but the block meets in each round of waiting.
+__global__ void blocks_from_the_last_on(int *flags)
+{
+    int next = blockIdx.x + 1;
+    int before = next < gridDim.x ? 0 : -1;
+    do {
+        if (before == 0) before = *(volatile int *)(flags + next);
+    } while (__syncthreads_or(before == 0));
+    __threadfence();
+    if (threadIdx.x == 0) *(volatile int *)(flags + blockIdx.x) = max(before, 0) + 1;
+}
 }

@@ -46,8 +46,8 @@ def _patterns():
     yield "a row, then pairs by bit 1", row[:16] + [40 + v for v in without(1)[:16]]
     yield "halves share", [lane % 16 for lane in LANES]
     yield "quarters share", [lane % 8 for lane in LANES]
-    yield "pairs but for one", without(0)[:31] + [100]
-    yield "pairs by bit 1 but for one", without(1)[:31] + [100]
+    yield "pairs except one", without(0)[:31] + [100]
+    yield "pairs by bit 1 except one", without(1)[:31] + [100]
     yield "even lanes", masked(row, lambda i: i % 2 == 0)
     yield "odd lanes", masked(row, lambda i: i % 2)
     yield "every fourth lane", masked(row, lambda i: i % 4 == 0)

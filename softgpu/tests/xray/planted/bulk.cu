@@ -61,6 +61,14 @@ __device__ void wait_until_read()
 { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory"); }
 __device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// Thread t, 0, stores all, and waits until it has been read.
+#define SEND(to, from, bytes)                                                                      \
+    if (t == 0) {                                                                                  \
+        STORE(to, from, bytes);                                                                    \
+        commit();                                                                                  \
+        wait_until_read<0>();                                                                      \
+    }
+
 // launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, float *y)
 {
@@ -223,11 +231,7 @@ extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
     tile[127 - t] = x[first + t];  // caught: missing proxy fence
     if (!BUG) fence();
     __syncthreads();
-    if (t == 0) {
-        STORE(y + first, tile, 512);  // caught: missing proxy fence
-        commit();
-        wait_until_read<0>();
-    }
+    SEND(y + first, tile, 512);  // caught: missing proxy fence
 }
 
 // launch: grid 2, block 128; in float 256, new float 256
@@ -239,11 +243,7 @@ extern "C" __global__ void fences_before_it_stores(const float *x, float *y)
     tile[127 - t] = x[first + t];  // caught: missing proxy fence
     if (!BUG) fence();
     __syncthreads();
-    if (t == 0) {
-        STORE(y + first, tile, 512);  // caught: missing proxy fence
-        commit();
-        wait_until_read<0>();
-    }
+    SEND(y + first, tile, 512);  // caught: missing proxy fence
 }
 
 // launch: grid 2, block 128; in float 256, new float 256
@@ -254,11 +254,7 @@ extern "C" __global__ void stores_before_all_have_written(const float *x, float 
     tile[127 - t] = x[first + t];  // caught: race
     fence();
     if (!BUG) __syncthreads();
-    if (t == 0) {
-        STORE(y + first, tile, 512);  // caught: race
-        commit();
-        wait_until_read<0>();
-    }
+    SEND(y + first, tile, 512);  // caught: race
 }
 
 // launch: grid 2, block 128; in float 512, new float 512
@@ -288,11 +284,7 @@ extern "C" __global__ void the_one_that_stores_waits_alone(const float *x, float
         tile[127 - t] = x[first + 128 * n + t];  // caught: race
         fence();
         __syncthreads();
-        if (t == 0) {
-            STORE(y + first + 128 * n, tile, 512);  // caught: race
-            commit();
-            wait_until_read<0>();
-        }
+        SEND(y + first + 128 * n, tile, 512);  // caught: race
         if (!BUG) __syncthreads();
     }
 }

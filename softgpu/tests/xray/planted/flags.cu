@@ -202,6 +202,21 @@ extern "C" __global__ void back_and_forth(const float *x, float *y, volatile int
     }
 }
 
+// Loops that begin by waiting: the waiting loop and the one around it share their first block.
+// launch: grid 2, block 32; zero float 256, zero int 2
+extern "C" __global__ void turn_by_turn(float *x, int *flags)
+{
+    int own = blockIdx.x * 32 + threadIdx.x, theirs = own ^ 32;
+    for (int step = 0; step < 3; ++step) {
+        while (*(volatile int *)(flags + 1 - blockIdx.x) < step) {}
+        __threadfence();
+        x[64 * step + 64 + own] = x[64 * step + theirs] + 1;  // caught: race
+        if (!BUG) __threadfence();
+        __syncwarp();
+        if (threadIdx.x == 0) *(volatile int *)(flags + blockIdx.x) = step + 1;
+    }
+}
+
 // A sum of volatile values waits for none of them.
 // launch: grid 1, block 96; in float 96, new float 96, new float 1
 extern "C" __global__ void sum_in_a_loop(const float *x, volatile float *y, float *out)

@@ -152,7 +152,7 @@ extern "C" __global__ void read_after_telling(volatile int *value, int *y, int *
     }
 }
 
-// From thread to thread by atomics: those of a block's scope stay in it.
+// From thread to thread by atomics: a block's scope ends at the block.
 // launch: grid 2, block 64; zero int 1, zero int 1
 extern "C" __global__ void exchanged_in_turn(int *value, int *flag)
 {

@@ -265,3 +265,40 @@ extern "C" __global__ void taken_from_those_there(const float *x, float *out, in
     }
     if (t == 0) *out = v;
 }
+
+__device__ void multiply_add(float (&sum)[4], unsigned a, unsigned b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4}, "
+                 "{%5}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a), "r"(b));  // caught in product_of_half_a_warp: divergent barrier
+}
+
+// launch: grid 1, block 64; in uint 64, new float 64
+extern "C" __global__ void product_of_half_a_warp(const unsigned *x, float *y)
+{
+    int t = threadIdx.x;
+    float sum[4] = {};
+#if BUG
+    if (t % 32 < 16) multiply_add(sum, x[t], x[t]);
+#else
+    if (t / 32 < 1) multiply_add(sum, x[t], x[t]);
+#endif
+    y[t] = sum[0] + sum[3];
+}
+
+// launch: grid 1, block 32; in uint 32, new uint 32
+extern "C" __global__ void matrix_after_a_return(const unsigned *x, unsigned *y)
+{
+    __shared__ __align__(16) unsigned s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    if (BUG && t > 30) return;
+    unsigned row;
+    asm volatile(
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+        : "=r"(row)
+        : "r"((unsigned)__cvta_generic_to_shared(s + t % 8 * 4)));  // caught: divergent barrier
+    y[t] = row;
+}

@@ -45,6 +45,13 @@ __device__ void keep(float *out, const float *d)
         out[n * 128 + threadIdx.x] = d[n];  // caught in reads_sums: unfinished wgmma
 }
 
+__device__ void finish(float *out, const float *d)
+{
+    commit();
+    wait<0>();
+    keep(out, d);
+}
+
 // launch: grid 2, block 128; in half 1024, in half 128, new float 512
 extern "C" __global__ void reads_sums(const half *a, const half *b, float *out)
 {
@@ -108,9 +115,7 @@ extern "C" __global__ void changes_a_in_registers(const half *a, const half *b, 
     if (BUG) wait<0>();
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // launch: grid 2, block 128; in half 1024, in half 128, new float 512
@@ -124,9 +129,7 @@ extern "C" __global__ void no_fence_of_proxies(const half *a, const half *b, flo
     __syncthreads();
     start();
     MULTIPLY(d, tile, other);  // caught: missing proxy fence
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // launch: grid 2, block 128; in half 1024, in half 128, new float 512
@@ -141,9 +144,7 @@ extern "C" __global__ void fences_before_it_stores(const half *a, const half *b,
     __syncthreads();
     start();
     MULTIPLY(d, tile, other);  // caught: missing proxy fence
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // launch: grid 2, block 128; in half 1024, in half 128, new float 512
@@ -158,9 +159,7 @@ extern "C" __global__ void one_thread_fences_for_all(const half *a, const half *
     __syncthreads();
     start();
     MULTIPLY(d, tile, other);  // caught: missing proxy fence
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // launch: grid 2, block 128; in half 4096, in half 512, new float 512
@@ -223,7 +222,7 @@ extern "C" __global__ void one_stage_too_few(const half *a, const half *b, float
     keep(out, d);
 }
 
-// The first product begins the sums anew, if it is told to; else somebody must clear them.
+// The first product starts the sums from 0, if asked to; else somebody must clear them.
 #define MULTIPLY_OR_BEGIN(d, a, b, adds)                                                           \
     asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;"                                           \
                  "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "                              \
@@ -240,9 +239,7 @@ extern "C" __global__ void sums_not_begun(const half *a, const half *b, float *o
     load(tile, other, a, b);
     for (int k = 0; k < n; k++)
         MULTIPLY_OR_BEGIN(d, tile, other, BUG || k > 0);  // caught: uninitialised read
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // launch: grid 1, block 128; in half 1024, in half 128, new float 512
@@ -256,9 +253,7 @@ extern "C" __global__ void begins_without_a_fence(const half *a, const half *b, 
     __syncthreads();
     if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
 
 // The sums are changed between two products.
@@ -274,7 +269,5 @@ extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *
     for (int n = 0; n < 4; n++) d[n] *= 0.5f;  // caught: missing wgmma fence
     if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
-    commit();
-    wait<0>();
-    keep(out, d);
+    finish(out, d);
 }
