@@ -10,6 +10,7 @@ using T = float;
 using Out = float;
 using Op = Add;
 using Index = int;
+constexpr int DIMENSIONS = 2;
 constexpr int A = PACKED;
 constexpr int B = PACKED;
 constexpr int PACK = 4;
@@ -19,7 +20,7 @@ using Taken = Held<KIND == SPACED ? PACKED : KIND, COUNT, T>;
 
 // COUNT elements from i on, of each operand that is walked.
 template <int COUNT>
-__device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index> &layout, Index i,
+__device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index, DIMENSIONS> &layout, Index i,
                      Taken<A, COUNT> &p, Taken<B, COUNT> &q)
 {
     Packed<T, COUNT> of_a, of_b;
@@ -27,7 +28,7 @@ __device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index> &layout, In
     auto place = layout.find(i, [&](int d, Index at) { column = d ? column : at; });
 #pragma unroll
     for (int k = 0; k < COUNT; ++k, ++column) {
-        if (column == layout.dimension[0].size) {
+        while (column == layout.dimension[0].size) {  // seldom: a branch, no selections
             column = 0;
             place = layout.find(i + k, [](int, Index) {});
         }
@@ -40,8 +41,8 @@ __device__ void walk(Operand<T> a, Operand<T> b, const Layout<Index> &layout, In
 }
 
 template <int COUNT>
-__device__ void work(Operand<T> a, Operand<T> b, Out *out, const Layout<Index> &layout, long long i,
-                     Op op)
+__device__ void work(Operand<T> a, Operand<T> b, Out *out, const Layout<Index, DIMENSIONS> &layout,
+                     long long i, Op op)
 {
     Taken<A, COUNT> p;
     Taken<B, COUNT> q;
@@ -52,7 +53,7 @@ __device__ void work(Operand<T> a, Operand<T> b, Out *out, const Layout<Index> &
 }
 
 extern "C" __global__ void flat(Operand<T> a, Operand<T> b, Out *out, long long n,
-                                Layout<Index> layout, Op op)
+                                Layout<Index, DIMENSIONS> layout, Op op)
 {
     long long i = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * PACK;
     if (i + PACK <= n) work<PACK>(a, b, out, layout, i, op);

@@ -22,10 +22,10 @@ struct Dimension {
 };
 
 // The dimensions, the closest first: `items` places in all.
-template <typename Index>
+template <typename Index, int DIMENSIONS>
 struct Layout {
-    Index items, dimensions;
-    Dimension<Index> dimension[7];
+    Index items;
+    Dimension<Index> dimension[DIMENSIONS];
 
     // Where item begins. tell(d, i) learns its place i in each dimension d.
     template <typename Tell>
@@ -33,9 +33,8 @@ struct Layout {
     {
         Places<Index> place = {};
 #pragma unroll
-        for (int d = 0; d < 7; ++d) {
-            if (d == dimensions) break;
-            Index rest = d + 1 < dimensions ? dimension[d].divide(item) : 0;
+        for (int d = 0; d < DIMENSIONS; ++d) {
+            Index rest = d + 1 < DIMENSIONS ? dimension[d].divide(item) : 0;
             Index i = item - rest * dimension[d].size;
             place = place.moved(i, dimension[d].stride);
             tell(d, i);

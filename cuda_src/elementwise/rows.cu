@@ -10,6 +10,7 @@ using T = float;
 using Out = float;
 using Op = Add;
 using Index = int;
+constexpr int DIMENSIONS = 2;
 constexpr int A = PACKED;
 constexpr int B = PACKED;
 constexpr int RESULT = PACKED;
@@ -25,8 +26,8 @@ struct Steps {
     Places<Index> apart, neighbours;  // and so far lie neighbours in a pack
 };
 
-extern "C" __global__ void rows(Operand<T> a, Operand<T> b, Out *out, Layout<Index> layout,
-                                Steps steps, Op op)
+extern "C" __global__ void rows(Operand<T> a, Operand<T> b, Out *out,
+                                Layout<Index, DIMENSIONS> layout, Steps steps, Op op)
 {
     long long item = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (item >= layout.items) return;

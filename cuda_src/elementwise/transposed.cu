@@ -3,7 +3,8 @@
 // is crosswise; layout numbers tiles of COLUMNS by ROWS, along dimension 1 first if TURNED. Launch layout.items blocks of BLOCK threads.
 // Step 15: a tile goes through shared memory in packs of 16 bytes, wherever rows begin. Each column of it
 // is copied as it lies in memory, from the pack on in which it begins. Each row of the result begins where
-// a pack of out does: OVER columns before the tile at most, which are read, too.
+// a pack of out does: OVER columns before the tile at most, which are read, too. STRETCH = 1: a tile has
+// whole rows, and out (and what lies as it does) no gaps, so that the tile's part of it is one stretch.
 // Limit: the memory.
 #include "elementwise/layout.cuh"
 #include "elementwise/operands.cuh"
@@ -12,6 +13,7 @@ using T = float;
 using Out = float;
 using Op = Add;
 using Index = int;
+constexpr int DIMENSIONS = 2;
 constexpr int A = PACKED;
 constexpr int B = CROSSWISE;
 constexpr int BLOCK = 256;
@@ -19,8 +21,10 @@ constexpr int COLUMNS = 128;  // a power of two, as ROWS
 constexpr int ROWS = 32;
 constexpr int OVER = 3;
 constexpr int TURNED = 0;
+constexpr int STRETCH = 0;
+constexpr int GAPS = 1;  // 0: all columns begin at a pack
 
-constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + 1;  // of a column, wherever it begins
+constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + GAPS;  // of a column
 constexpr int PITCH = ROWS + PACK, SKEW = 2 * PACK, WIDE = COLUMNS + OVER;
 constexpr int SIZE = WIDE * PITCH + (WIDE / PACK + 1) * SKEW;
 constexpr int READS = (WIDE * PACKS + BLOCK - 1) / BLOCK;
@@ -38,7 +42,7 @@ struct Source {
     const T *x;
     Index stride, place, dense;  // place: where the tile begins in the array
     __device__ int gap(int column) const
-    { return ((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK; }
+    { return GAPS * (((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK); }
     // Neighbouring rows of every PACK-th column lie in different banks.
     __device__ int slot(int column) const
     { return (column + OVER) * PITCH + (column + OVER) / PACK * SKEW + gap(column); }
@@ -86,7 +90,7 @@ struct Part : Held<KIND, PACK, T> {
             if (inside(k)) p[k] = x.address[place + k * stride];
         memcpy(this, &p, sizeof p);
     }
-    __device__ void take(const T *, Source, int, int) {}
+    __device__ void take(const T *, Source, int, int, int) {}
 };
 
 template <>
@@ -95,18 +99,21 @@ struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
     __device__ void load(Operand<T>, Index, Index, bool, Inside)
     {
     }
-    __device__ void take(const T *tile, Source from, int column, int row)
+    __device__ void take(const T *tile, Source from, int column, int row, int columns)
     {
         Packed<T, PACK> p;
 #pragma unroll
-        for (int k = 0; k < PACK; ++k) p[k] = tile[from.slot(column + k) + row];
+        for (int k = 0; k < PACK; ++k, ++column) {
+            if (STRETCH && column == columns) column = 0, ++row;
+            p[k] = tile[from.slot(column) + row];
+        }
         set(p);
     }
 };
 
 extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Operand<T> b, Out *out,
-                                                               Layout<Index> layout, Sides sides,
-                                                               Op op)
+                                                               Layout<Index, DIMENSIONS> layout,
+                                                               Sides sides, Op op)
 {
     __shared__ __align__(16) T tile_a[A == CROSSWISE ? SIZE : 1];
     __shared__ __align__(16) T tile_b[B == CROSSWISE ? SIZE : 1];
@@ -121,6 +128,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     if constexpr (A == CROSSWISE) fetch(tile_a, from_a, left, columns, top, rows);
     if constexpr (B == CROSSWISE) fetch(tile_b, from_b, left, columns, top, rows);
 
+    int across = columns;
+    if (STRETCH) columns *= min(rows, Index(ROWS)), rows = 1;
     Part<A> p[UNITS];
     Part<B> q[UNITS];
     int column[UNITS] = {};
@@ -134,10 +143,10 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     };
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {  // what lies as the result does is not kept waiting
-        int unit = threadIdx.x + u * BLOCK, row = unit / 4 % ROWS;
+        int unit = threadIdx.x + u * BLOCK, row = STRETCH ? 0 : unit / 4 % ROWS;
         auto begin = out + start.out + row * sides.row.out;
         int gap = OVER ? (unsigned long long)begin / sizeof(Out) % PACK : 0;
-        column[u] = (unit % 4 + unit / 4 / ROWS * 4) * PACK - gap;
+        column[u] = (STRETCH ? unit : unit % 4 + unit / 4 / ROWS * 4) * PACK - gap;
         if (row >= rows) column[u] = columns;  // not there
         if (column[u] >= columns || column[u] + PACK <= left) continue;
         p[u].load(a, place(u, row).a, sides.column.a, whole(u), inside(u));
@@ -146,10 +155,11 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     __syncthreads();  // the tiles are whole
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
-        int row = (threadIdx.x + u * BLOCK) / 4 % ROWS;
+        int row = STRETCH ? 0 : (threadIdx.x + u * BLOCK) / 4 % ROWS;
         if (column[u] >= columns || column[u] + PACK <= left) continue;
-        p[u].take(tile_a, from_a, column[u], row);
-        q[u].take(tile_b, from_b, column[u], row);
+        int down = STRETCH ? column[u] / across : row, along = column[u] - (down - row) * across;
+        p[u].take(tile_a, from_a, along, down, across);
+        q[u].take(tile_b, from_b, along, down, across);
         auto result = apply<Out>(op, p[u].get(), q[u].get());
         Index to = place(u, row).out;
         if (whole(u)) store<PACKED>(out, to, Index(1), result);

@@ -249,64 +249,60 @@ def contiguous(x, stream=None):
     return x if is_contiguous(x) else copy(x, stream)
 
 
-def _operator(name, op, says, types=ALL, result=None):
-    """Define a public function of two arrays."""
-    operation = Operation(name, op, types, result)
+def _operator(name, op, says, types=ALL, result=None, scaled=None):
+    """Define a public function of two arrays, which may be int8 with scales if `scaled` says what
+    these do."""
+    operation = Operation(name, op, types, result, scaled or tuple)
 
     def function(a, b, out=None, stream=None, layout="NCHW"):
         return run(operation, a, b, out, stream, layout)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = says
-    return function
-
-
-def _scalable(name, op, says, types, scaled):
-    """Define a public function of two arrays, which may be int8 with scales."""
-    operation = Operation(name, op, types, None, scaled)
-
-    def function(a, b, out=None, stream=None, scales=None, layout="NCHW"):
+    def scalable(a, b, out=None, stream=None, scales=None, layout="NCHW"):
         parameters = () if scales is None else _scales(scales)
         return run(operation, a, b, out, stream, layout, parameters)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = says
-    return function
+    found = scalable if scaled else function
+    found.__name__ = found.__qualname__ = name
+    found.__doc__ = says
+    return found
 
 
 def _linear(s0, s1, so):
     return s0 / so, s1 / so
 
 
-add = _scalable("add", "Add", "a + b; of bool a or b.", ALL, _linear)
-subtract = _scalable("subtract", "Subtract", "a - b.", NUMBERS, _linear)
-multiply = _scalable(
-    "multiply", "Multiply", "a * b; of bool a and b.", ALL, lambda s0, s1, so: (1, 1, s0 * s1 / so)
+add = _operator("add", "Add", "a + b; of bool a or b.", scaled=_linear)
+subtract = _operator("subtract", "Subtract", "a - b.", NUMBERS, scaled=_linear)
+multiply = _operator(
+    "multiply",
+    "Multiply",
+    "a * b; of bool a and b.",
+    scaled=lambda s0, s1, so: (1, 1, s0 * s1 / so),
 )
-divide = _scalable(
+divide = _operator(
     "divide",
     "Divide",
     """a / b. Integers stay integers, rounded down as by NumPy's floor_divide, so that
     a == divide(a, b) * b + mod(a, b); by zero they give 0.""",
     NUMBERS,
-    lambda s0, s1, so: (1, 1, s0 / (s1 * so)),
+    scaled=lambda s0, s1, so: (1, 1, s0 / (s1 * so)),
 )
-maximum = _scalable("maximum", "Maximum", "The greater; NaN if either is.", ALL, _linear)
-minimum = _scalable("minimum", "Minimum", "The lesser; NaN if either is.", ALL, _linear)
-power = _scalable(
+maximum = _operator("maximum", "Maximum", "The greater; NaN if either is.", scaled=_linear)
+minimum = _operator("minimum", "Minimum", "The lesser; NaN if either is.", scaled=_linear)
+power = _operator(
     "power",
     "Power",
     """a to the power of b. Integers are exact and wrap; one to a negative power, which NumPy
     refuses, is rounded towards zero, and 0 of 0. A negative number b is refused here, too.""",
     NUMBERS,
-    lambda s0, s1, so: (s0, s1, 1 / so),
+    scaled=lambda s0, s1, so: (s0, s1, 1 / so),
 )
-prelu = _scalable(
+prelu = _operator(
     "prelu",
     "PRelu",
     "a where it is positive, else a * b.",
     NUMBERS,
-    lambda s0, s1, so: (s0 / so, s1),
+    scaled=lambda s0, s1, so: (s0 / so, s1),
 )
 mod = _operator(
     "mod", "Mod", "What division leaves, with b's sign; of integers by zero 0.", NUMBERS

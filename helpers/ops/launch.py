@@ -90,7 +90,9 @@ class KernelCall:
             self.middle += b"\0" * (-len(self.middle) % value.dtype.alignment) + value.tobytes()
 
     def __call__(self, stream, addresses, after=(), before=b""):
-        arguments = before + ADDRESSES[len(addresses)](*addresses) + self.middle
+        arguments = ADDRESSES[len(addresses)](*addresses) + self.middle
+        if before:
+            arguments = before + arguments
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
         self.launch(self.grid, self.block, arguments, self.shared, stream)
@@ -109,13 +111,15 @@ class Form:
     def new(self, like, room):
         """Create an array, in the pool that `like` comes from, or else in the room's pool. like:
         an array of the current context, or None."""
-        # What GPUArray's constructor would set, without calling it: saves 2 µs.
-        result, nbytes = GPUArray.__new__(GPUArray), self.nbytes
+        attributes, nbytes = self.attributes.copy(), self.nbytes
         allocator = cuda.mem_alloc if like is None else like.allocator
         if allocator is cuda.mem_alloc:
             allocator = room.pool if nbytes < LONG else room.long
-        result.__dict__.update(self.attributes)
-        result.allocator, result.gpudata = allocator, allocator(nbytes) if nbytes else None
+        attributes["allocator"] = allocator
+        attributes["gpudata"] = allocator(nbytes) if nbytes else None
+        # What GPUArray's constructor would set, without calling it: saves 2 µs.
+        result = GPUArray.__new__(GPUArray)
+        result.__dict__ = attributes
         return result
 
 

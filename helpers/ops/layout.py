@@ -116,21 +116,19 @@ def _flat(shape, flat, operands, choices, op, most):
     pack, size = _pack(0, flat, most), prod(shape)
     sizes = shape[::-1] if "SPACED" in (flat[0].kind, flat[1].kind) else ()
     strides = list(zip(*(x.strides[::-1] for x in operands)))
-    layout = _layout(sizes, strides if sizes else [], choices["Index"])
-    choices = choices | {"A": flat[0].kind, "B": flat[1].kind, "PACK": pack}
+    layout = _layout(sizes or (1,), strides, choices)
+    choices |= {"A": flat[0].kind, "B": flat[1].kind, "PACK": pack}
     grid = (-(-size // (BLOCK * pack)),)
     return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), layout, op
 
 
-def _layout(sizes, strides, index):
-    """Return a Layout of layout.cuh: sizes from the innermost dimension outwards, with the
-    strides of a, b and out."""
-    bits = 8 * index.itemsize
-    words = [prod(sizes), len(sizes)]
+def _layout(sizes, strides, choices):
+    """Return a Layout of layout.cuh, and add its DIMENSIONS to the choices. Sizes are from the
+    innermost dimension outwards, with the strides of a, b and out."""
+    words, choices["DIMENSIONS"] = [prod(sizes)], len(sizes)
     for size, places in zip(sizes, strides):
-        words += [size, *shapes.magic(size, bits), *places]
-    words += [0] * (2 + 6 * shapes.MOST_DIMENSIONS - len(words))
-    return _words(words, index)
+        words += [size, *shapes.magic(size, 8 * choices["Index"].itemsize), *places]
+    return _words(words, choices["Index"])
 
 
 def _words(values, index):
@@ -156,7 +154,7 @@ def _rows(shape, a, b, out, choices, op, many, most):
     choices |= {"A_STAYS": stays[0], "B_STAYS": stays[1]}
     index = choices["Index"]
     steps = _words([len(sizes) - 1 - stepped, step, limit, *apart, *neighbours], index)
-    layout = _layout(sizes[::-1], strides[::-1], index)
+    layout = _layout(sizes[::-1], strides[::-1], choices)
     grid = (-(-prod(sizes) // BLOCK),)
     return "elementwise/rows.cu", choices, grid, (BLOCK,), layout, steps, op
 
@@ -195,7 +193,8 @@ def _tile(shape, crossing, a, b):
 
 def _transposed(shape, crossing, tile, a, b, out, choices, op):
     (columns, rows), pack, index = tile, 16 // a.itemsize, choices["Index"]
-    over = 0 if out.allows(pack) else pack - 1
+    stretch = shape[-1] <= columns and _is_stretch(shape, a, b, out)
+    over = 0 if stretch or out.allows(pack) else pack - 1
     order = [len(shape) - 1, crossing]
     order += [d for d in reversed(range(len(shape))) if d not in order]
     sides = [columns, rows] + [1] * (len(shape) - 2)
@@ -209,6 +208,15 @@ def _transposed(shape, crossing, tile, a, b, out, choices, op):
     turned = tiles[1] < tiles[0]  # so that all neighbours of a tile are at work when it is
     for x in (tiles, steps) if turned else ():
         x[:2] = x[1::-1]
-    layout = _layout(tiles, steps, index)
-    grid, choices = (prod(tiles),), choices | {"OVER": over, "TURNED": int(turned)}
+    gaps = not all(x.allows(pack, crossing) for x in (a, b) if x.kind == "SPACED")
+    told = {"OVER": over, "TURNED": turned, "STRETCH": stretch, "GAPS": gaps}
+    choices |= {name: int(value) for name, value in told.items()}
+    layout, grid = _layout(tiles, steps, choices), (prod(tiles),)
     return "elementwise/transposed.cu", choices, grid, (BLOCK,), layout, ends, op
+
+
+def _is_stretch(shape, a, b, out):
+    """Whether rows of the result, and of what lies as it does, follow each other without gaps."""
+    beside = [x for x in (a, b, out) if x.kind == "PACKED"]
+    alike = all(x.strides == shapes.contiguous_strides(shape) and not x.address for x in beside)
+    return alike and len(shape) == 2 and "REPEATED" not in (a.kind, b.kind)

@@ -23,11 +23,11 @@ from .launch import (
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
+NARROW = 4  # bytes per load, up to which two aligned ones of 16 bytes are faster
 LARGE = 4 << 20  # bytes from which on wide accesses pay
-FEW = 32  # rows, below which rows that begin anywhere are read column by column
 MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
 MOST_PACKS = 160  # of a row that lanes share
-MOST_BYTES = 64  # that a thread loads at once
+MOST_BYTES = 64  # that a thread loads at once; of small arrays, twice as many
 SLICES_BYTES = 1 << 14  # of short slices that a block has
 ROUND_US, MEET_US = 0.5, 2  # a load's way from memory; a total's way to the last block, and back
 AT_A_TIME = 1024  # threads of a multiprocessor whose loads keep memory busy
@@ -211,32 +211,51 @@ def _rows(batch, hidden, itemsize, choices, places):
 def _columns(sizes, itemsize, choices, places):
     """Return the launch for columns, with its bytes of scratch and counters."""
     outer, reduce, inner = sizes
-    pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
-    narrow, apart, widest = pack * itemsize <= 4, False, dividing(0, itemsize, *places)
-    large = product(sizes) * itemsize >= LARGE
-    if large:
-        if reduce * inner < 31 * widest and outer > 2 * multiprocessors():
-            return _slices(sizes, widest, itemsize, choices)
-        if narrow and reduce >= FEW:
-            return _anywhere(sizes, widest, indexed, choices)
-        apart = pack == 1 and inner >= 64
-    block = 256 if indexed or apart else 512  # those take more shared memory
-    if apart:
-        pack = builtins.min(widest, 8 if reduce <= 4 else 4, power_of_two(inner // 32 + 1) // 2)
-    packs, unroll = ceil_divide(inner, pack), 8 if narrow and not apart else 4
-    width, each = builtins.min(block if apart else 16, power_of_two(packs)), FEW if apart else 8
+    indexed, large = "Indexed" in choices["Acc"], product(sizes) * itemsize >= LARGE
+    pack, widest = (dividing(n, itemsize, *places) for n in (inner, 0))
+    if large and reduce * inner < 31 * widest and outer > 2 * multiprocessors():
+        return _slices(sizes, widest, itemsize, choices)
+    merged, shifted = 1, False
+    if large and not indexed:
+        merged, shifted = _merged(sizes, itemsize, pack, widest)
+    if large and pack * itemsize <= NARROW and merged == 1 and 2 * widest <= inner:
+        shifted = widest * itemsize == 16
+    pack = widest if merged > 1 or shifted else pack
+    rows, packs = reduce // merged, ceil_divide(merged * inner, pack)
+    block, unroll = 256 if indexed or shifted else 512, 8 if pack * itemsize <= 4 else 4
+    width, each = power_of_two(packs if merged > 1 else builtins.min(packs, 16)), 8
+    width = 32 if shifted else width
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
         width, each = 2 * width, 2 * unroll
-    height = builtins.min(block // width, power_of_two(ceil_divide(reduce, each)))
-    whole = power_of_two(ceil_divide(reduce, height))  # of a thread's rows
-    alone = large and not apart and whole * pack * itemsize <= MOST_BYTES
-    unroll = whole if alone else builtins.min(unroll, power_of_two(reduce))
-    tiles = ceil_divide(packs, width)
-    chunks = _parts(outer * tiles, width * height, ceil_divide(reduce, height * unroll))
-    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll, "APART": int(apart)}
+    height = builtins.min(block // width, power_of_two(ceil_divide(rows, each)))
+    whole = power_of_two(ceil_divide(rows, height))  # of a thread's rows
+    most = 2 * MOST_BYTES // builtins.max(pack * itemsize, 8)
+    if large and whole * pack * itemsize <= MOST_BYTES:
+        unroll = whole
+    elif not large and not indexed and whole <= 2 * most:  # the fewer rounds the better
+        unroll = builtins.min(whole, most)
+    unroll = builtins.min(unroll, power_of_two(rows))
+    tiles = ceil_divide(packs, width - width // 32 * shifted)
+    chunks = _parts(outer * tiles, width * height, ceil_divide(rows, height * unroll))
+    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll}
+    choices |= {"SHIFTED": int(shifted), "MERGED": merged}
     grid, together = (outer * tiles, chunks), outer * chunks if chunks > 1 else 0
     launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
-    return launch, together * inner * TOTAL_BYTES, together * tiles
+    return launch, together * packs * pack * TOTAL_BYTES, together * tiles
+
+
+def _merged(sizes, itemsize, pack, widest):
+    """Return how many rows count as one, so that packs of the widest kind fit rows that are too
+    short or too odd for them, and whether such rows still begin anywhere."""
+    outer, reduce, inner = sizes
+    if inner >= 4 * widest or pack == widest:
+        return 1, False
+    shifted = outer > 1 and reduce * inner % widest > 0
+    merged = 31 * widest // inner if shifted else widest // gcd(inner, widest)
+    while merged * inner < 4 * widest:
+        merged *= 2
+    fits = merged <= reduce and (widest * itemsize == 16 or not shifted)
+    return (merged, shifted) if fits else (1, False)
 
 
 def _slices(sizes, pack, itemsize, choices):
@@ -247,31 +266,6 @@ def _slices(sizes, pack, itemsize, choices):
     choices, grid = choices | {"PACK": pack, "SIZE": packs}, (ceil_divide(outer, slices),)
     call = KernelCall("higherdim/slices.cu", choices, grid, (256,), *sizes, np.int32(slices))
     return call, None, 0
-
-
-def _anywhere(sizes, pack, indexed, choices):
-    """Return the launch for rows that are unaligned, or too short to be told apart while they
-    are read."""
-    outer, reduce, inner = sizes
-    merged = 1
-    while merged * inner < 4 * pack and merged < reduce and not indexed:
-        merged *= 2
-    wide, rows = merged * inner, reduce // merged
-    over = pack - 1 if reduce * inner % pack or wide % pack else 0
-    packs = ceil_divide(wide + over, pack)
-    width = builtins.min(32, power_of_two(packs))
-    alike = power_of_two(builtins.min(rows, pack // gcd(wide, pack)))
-    height = builtins.max(alike, power_of_two(ceil_divide(rows, 4)))
-    height = builtins.min(256 // width, height)
-    columns = width * pack - over
-    tiles = ceil_divide(wide, columns)
-    unroll = builtins.min(4, power_of_two(ceil_divide(rows, height)))
-    chunks = _parts(outer * tiles, width * height, ceil_divide(rows, height * unroll))
-    together = outer * tiles * chunks if chunks > 1 else 0
-    told = np.array([merged, columns, tiles], np.int32), ceil_divide(rows, chunks)
-    grid, choices = (outer * tiles, chunks), choices | {"PACK": pack, "UNROLL": unroll}
-    launch = KernelCall("higherdim/anywhere.cu", choices, grid, (width, height), *sizes, *told)
-    return launch, together * width * pack * TOTAL_BYTES, together
 
 
 def _parts(blocks, threads, rounds):

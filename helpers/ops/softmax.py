@@ -4,22 +4,14 @@ import numpy as np
 
 from .arrays import check, dividing, is_contiguous, kind
 from .elementwise import contiguous
-from .launch import (
-    Form,
-    Kept,
-    KernelCall,
-    address,
-    ceil_divide,
-    cuda,
-    power_of_two,
-    workspace,
-)
+from .launch import Form, Kept, KernelCall, address, ceil_divide, cuda, power_of_two, workspace
 from .reduce import WIDE
 
 __all__ = ["softmax"]
 
 REGISTER_BYTES = 256  # of a thread, for its share of a row
 BLOCK, TILE_BYTES = 256, 1 << 15  # threads, and what they hold, where others write a tile
+CLUSTER = 8  # blocks that hold a row which is too long for one
 MANY_BYTES = 8 << 20  # of an array, from which on there are enough tiles of that size
 MOST_TRAILING = 256  # tiles of a row: 8 slots a lane
 LONG_BYTES = 1 << 10  # of a row from which on wide packs pay that leave edges
@@ -73,7 +65,12 @@ def _choose(x):
     group = power_of_two(ceil_divide(packs, each))
     if group <= 512:
         return _in_registers(batch, hidden, group, choices | {"PACKS": ceil_divide(packs, group)})
-    held = TILE_BYTES if x.nbytes > MANY_BYTES else TILE_BYTES // 2
+    few, spread = x.nbytes <= MANY_BYTES, ceil_divide(packs, CLUSTER * BLOCK)
+    has_clusters = cuda.Context.get_device().compute_capability() >= (9, 0)
+    if few and has_clusters and spread <= REGISTER_BYTES // (pack * wide.itemsize):
+        choices, grid = choices | {"PACKS": spread}, (batch * CLUSTER,)
+        return KernelCall("softmax/cluster.cu", choices, grid, (BLOCK,), batch, hidden)
+    held = TILE_BYTES // 2 if few else TILE_BYTES
     choices["PACKS"] = packs = min(held // (BLOCK * pack * itemsize), 32)
     tile = BLOCK * packs * pack
     if hidden <= MOST_TRAILING * tile:

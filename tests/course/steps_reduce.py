@@ -140,11 +140,12 @@ def fold_columns(step, x, operator="Sum", transform="Identity", rows_a_chunk=10,
         grid, block, rest = (ceil(inner / 64), count, outer), (64, 1, 1), [np.int64(rows_a_chunk)]
     else:
         pack = choices.setdefault("PACK", 4 if inner % 4 == 0 else 1)
-        width, height = 8, 16
+        width, height = (64, 2) if choices.get("SHIFTED") else (8, 16)
         choices["BLOCK"] = width * height
-        tiles = ceil(inner / (width * pack))
+        packs = ceil(choices.get("MERGED", 1) * inner / pack)
+        tiles = ceil(packs / (width - width // 32))  # a warp's last lane has no columns
         grid, block = (outer * tiles, count), (width, height, 1)
-        totals = checks.Guarded((outer, count, inner), value)
+        totals = checks.Guarded((outer, count, packs * pack), value)
         arrived = checks.Guarded(outer * tiles, "int32").set(0)
         rest = [totals.array, arrived.array]
     run = sources.kernel(f"higherdim/{step}.cu", T=x.dtype, **types, **choices)

@@ -486,7 +486,7 @@ def test_transposed_views(dtype, tiles, monkeypatch):
         monkeypatch.setattr(layout, "SMALL", 0)
         monkeypatch.setattr(layout, "SECTOR", 0)
     monkeypatch.setattr(elementwise, "prepared", launch.Kept())
-    for shape in (128, 256), (65, 100), (5, 701), (24, 333), (3, 70, 130), (2, 3, 7, 515):
+    for shape in (128, 256), (65, 100), (90, 57), (5, 701), (24, 333), (3, 70, 130), (2, 3, 7, 515):
         x = numbers(*shape, dtype=dtype)
         order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)
         b, y = view(numbers(*(shape[i] for i in order), seed=1, dtype=dtype), (), order)

@@ -47,13 +47,11 @@ NOT_LAUNCHED = {
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "gemm/tensor.cu": "ops.matmul chooses it: test_gemm.py",
-    "higherdim/anywhere.cu": "helpers.ops chooses it where arrays are large: test_ops.py",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
     **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_RANKS, "no GPU has counted it yet"),
     **dict.fromkeys(["gemm/transposed.cu", "gemm/warps.cu"], "no GPU has counted it yet"),
-    "higherdim/anywhere.cu": "no GPU has counted it yet",
     "softmax/cluster.cu": "no GPU has counted it yet",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",

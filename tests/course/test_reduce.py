@@ -166,7 +166,15 @@ def test_sum_of_columns(step, shape):
 def test_columns_of_rows_that_begin_anywhere(dtype):
     for shape in (2, 3, 171), (1, 25, 65), (3, 7, 31):
         x, wide = numbers(*shape, dtype=dtype), ACCUMULATORS[dtype]
-        got = fold_columns("tiles", x, PACK=16 // x.itemsize, APART=1)
+        got = fold_columns("tiles", x, PACK=16 // x.itemsize, SHIFTED=1)
+        checks.assert_close(got, x.sum(1, dtype="f8"), checks.sum_tolerance(x, 1, accumulator=wide))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_rows_that_count_as_one(dtype):
+    for shape in (1, 8, 3), (1, 203, 3), (2, 80, 3):
+        x, wide = numbers(*shape, dtype=dtype), ACCUMULATORS[dtype]
+        got = fold_columns("tiles", x, PACK=16 // x.itemsize, MERGED=8)
         checks.assert_close(got, x.sum(1, dtype="f8"), checks.sum_tolerance(x, 1, accumulator=wide))
 
 
