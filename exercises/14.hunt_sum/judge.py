@@ -18,6 +18,8 @@ def launch(rng, size):
     a, b = (numbers(rng, rows, k).astype(np.float16) for rows in (16 * blocks, 8))
     a[::3], b[::2] = abs(a[::3]), abs(b[::2])
     a[1::3] *= 64
+    if blocks > 1:
+        a[-1, 0] = np.nan
     arguments = [In(a), In(b), product(a, b.T), np.int32(k)]
     return Launch(arguments, blocks, 32, what=several(16 * blocks, "row", k))
 
