@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
-from helpers.exercises.values import climbing
+from helpers.exercises.values import climbing, with_nan_query
 
 
 def drawn(rng):
@@ -21,6 +21,7 @@ def launch(rng, size, rows, threads, queries=None):
     scale = np.float32(rng.uniform(0.1, 0.25))
     sees = np.tri(n, dtype=bool) & ~np.tri(n, k=-window, dtype=bool)
     out = attention(q, k, v, scale, sees[n - queries :])
+    with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, np.int32(n), np.int32(window), scale]
     what = f"{units} x {several(n, 'query')}, a window of {window}"
     return Launch(arguments, (-(-n // rows), units), threads, what=what)

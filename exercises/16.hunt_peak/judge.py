@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention
-from helpers.exercises.values import climbing
+from helpers.exercises.values import climbing, with_nan_query
 
 
 def drawn(rng):
@@ -16,14 +16,9 @@ def launch(rng, size):
     units, queries, keys = size
     q, k, v = climbing(rng, units, queries, keys)
     scale = np.float32(rng.uniform(0.1, 0.25))
-    arguments = [
-        In(q),
-        In(k),
-        In(v),
-        attention(q, k, v, scale),
-        *map(np.int32, (queries, keys)),
-        scale,
-    ]
+    out = attention(q, k, v, scale)
+    with_nan_query(q, out)
+    arguments = [In(q), In(k), In(v), out, *map(np.int32, (queries, keys)), scale]
     what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 

@@ -30,10 +30,11 @@ def launch(rng, size):
     old = (turn - 1) % 2**32  # whose packets are still there
     alike = np.array([turn, old], np.uint32).view(np.float32)
     x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
+    x[:, 3:4] = -0.0
     before, left = numbers(rng, ranks, n), np.roll(x, 1, axis=0)
     before[:, ::7] = left[:, ::7]  # the same value as before
     inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, old))
-    arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
+    arguments = [In(x), inbox, Out(x + left, bits=True), np.int32(n), np.uint32(turn)]
     return Launch(arguments, (blocks_for(n), ranks), 256, what=several(ranks, "rank", n))
 
 

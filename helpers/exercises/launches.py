@@ -35,8 +35,8 @@ def drawn(rng: np.random.Generator, step: int = 1) -> tuple[int, ...]:
 
 
 def several(count: int, what: str, of: int | None = None) -> str:
-    """ "1 row", "2 rows of 30", "3 queries"."""
-    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    """ "1 row", "2 rows of 30", "3 queries", "4 keys"."""
+    plural = f"{what[:-1]}ies" if what[-1] == "y" and what[-2] not in "aeo" else f"{what}s"
     size = "" if of is None else f" of {of:,}"
     return f"{count:,} {what if count == 1 else plural}{size}"
 
