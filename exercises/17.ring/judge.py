@@ -69,6 +69,11 @@ JUDGE = Judge(
     budget={"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)},
     even=False,
     explain=explain,
+    advice=dict.fromkeys(
+        ["race", "double write"],
+        "Two blocks make the same element. Share the chunk out among the threads of all blocks: each"
+        " begins at its place in the grid, and steps by as many threads as the grid has.",
+    ),
     survivors={
         "3 * ranks": "the same remainder",
     },
