@@ -71,7 +71,8 @@ def test_contexts_differ_in_number_and_flags(driver):
     [(0, 1024), (1, 8650752), (2, 8388608), (4, 2048), (5, 64), (6, 0), (7, 232448), (8, 0)],
 )
 def test_limits(driver, limit, first):
-    other, got = c_void_p(), c_size_t()
+    own, other, got = c_void_p(), c_void_p(), c_size_t()
+    driver.call("cuCtxCreate_v4", byref(own), None, 0, 0)  # whose limits no other test has
 
     def value():
         driver.call("cuCtxGetLimit", byref(got), limit)
@@ -80,17 +81,18 @@ def test_limits(driver, limit, first):
     assert value() == first
     if limit > 6:
         assert driver.raw("cuCtxSetLimit", limit, c_size_t(1)) == UNSUPPORTED_LIMIT
-        return
-    driver.call("cuCtxSetLimit", limit, c_size_t(4096))
-    assert value() == 4096
-    driver.call("cuCtxCreate_v4", byref(other), None, 0, 0)
-    assert value() == first
-    driver.call("cuCtxDestroy_v2", other)
-    assert value() == 4096
+    else:
+        driver.call("cuCtxSetLimit", limit, c_size_t(4096))
+        assert value() == 4096
+        driver.call("cuCtxCreate_v4", byref(other), None, 0, 0)
+        assert value() == first
+        driver.call("cuCtxDestroy_v2", other)
+        assert value() == 4096
     if limit == 0:
         driver.call("cuCtxSetLimit", limit, c_size_t(524272))
         assert driver.raw("cuCtxSetLimit", limit, c_size_t(524273)) == INVALID_VALUE
         assert value() == 524272
+    driver.call("cuCtxDestroy_v2", own)
 
 
 @pytest.mark.parametrize("limit", [-1, 3, 9])

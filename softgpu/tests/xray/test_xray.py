@@ -65,7 +65,7 @@ def test_counts_of_the_course_are_the_hardwares(case):
 
 def test_nearly_all_counts_are_equal():
     assert len(RECORDED) > 1200
-    assert sum(bool(case.why) for case in CASES) <= 30
+    assert sum(bool(case.why) for case in CASES) <= len(RECORDED) / 40
 
 
 PTX = """.version 9.0
