@@ -111,7 +111,7 @@ extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const f
         seen = old;
         old = atomicCAS(p, seen, __float_as_int(fmaxf(a[i], __int_as_float(seen))));
     } while (old != seen);
-    // the order of floats is their bits' order as integers, turned round for negative ones
+    // the order of floats is that of their bits as integers, turned round for negative ones
     if (a[i] >= 0) atomicMax((int *)out + 2, __float_as_int(a[i]));
     else atomicMax((unsigned *)out + 3, __float_as_uint(a[i]));
     unsigned *q = (unsigned *)out + 1, was = *q;
