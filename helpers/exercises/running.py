@@ -616,7 +616,7 @@ class _Wrong:
             return ""
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
-        if got == 0 and is_one:
+        if got == 0 and np.isfinite(expected) and is_one:
             return Next.LEFT_OUT(expected=self._shown(expected))
         is_padding = expected == judge.padding
         text = Next.NO_INPUT_NOR_PADDING if is_padding else Next.NO_INPUT

@@ -874,7 +874,7 @@ def test_tables_of_elements_are_narrow():
 
 def test_a_small_launch_is_shown_as_a_whole_with_rows_and_columns():
     exercise = texts.find("12.edges")
-    text = exercise.wrong["mirrored"].text(exercise.solution, exercise.kernel)
+    text = exercise.wrong["the last product only"].text(exercise.solution, exercise.kernel)
     (reason,) = judging.trial(exercise, text, seed=1).reasons
     table, weights = reason.case.split("\n\n")
     assert re.search(r"^element +\[0, 0\] +\[0, 1\] +\[1, 0\] +\[1, 1\]$", table, re.MULTILINE)
