@@ -130,8 +130,8 @@ KERNEL multiply_tiles(GLOBAL const float *a, GLOBAL const float *b, GLOBAL float
 
 
 ABOUT = """\
-Eight more kernels, each written for all (`bench/bench_pocl.py`, `bench/bench_triton.py`), compared with
-pocl, which compiles OpenCL for CPUs, and Triton's interpreter: milliseconds of all cores together,
+Eight more kernels, each written for all (`bench/bench_pocl.py`, `bench/bench_triton.py`), here, on
+pocl, which compiles OpenCL for CPUs, and on Triton's interpreter: milliseconds of all cores,
 without compiling. Triton's products are calculated from matrices a quarter as wide."""
 WIDTH = 512
 """Of the matrices of products."""

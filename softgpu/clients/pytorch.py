@@ -110,6 +110,7 @@ class _Mode(TorchFunctionMode):
         self, function: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        kwargs.pop("pin_memory", None)  # kernels reach all of the CPU's memory that they get
         if function is torch.device:
             return function(*args, **kwargs)
         name = getattr(function, "__name__", "")
