@@ -18,6 +18,7 @@ from softgpu import build, toolkit
 from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from softgpu.tests import ROOT, python
+from softgpu.tests.facts import missing, refused
 
 pytestmark = pytest.mark.slow
 
@@ -66,9 +67,8 @@ WAYS = pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
 def test_a_program_has_its_answers_and_its_exit_status(folder, does):
     done = run(folder, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c", does=does)
     assert (done.stdout, done.returncode) == (ANSWERS, 3), done.stderr
-    assert "the block has 2000 threads along x; 1 to 1024 are possible" in done.stderr
-    assert "softgpu: cudaMallocMipmappedArray is not supported\n" in done.stderr
-    reports = re.findall(r"^(\S+): (\d+) blocks? of (\d+) threads?\b", done.stderr, re.MULTILINE)
+    assert not missing(done.stderr, 2000, "x", 1, 1024, "cudaMallocMipmappedArray")
+    reports = re.findall(r"^(\S+): (\d+) \w+ \w+ (\d+) \w+\b", done.stderr, re.MULTILINE)
     counted = [("shift<double>", "8", "128"), ("dynamic", "1", "512"), ("meeting", "8", "64"),
                ("twice", "1", "1")]  # fmt: skip
     assert reports == (counted if does == "profile" else [])
@@ -107,7 +107,7 @@ at the end: cudaErrorInvalidClusterSize
 def test_the_launch_says_how_large_clusters_are(folder, does):
     done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
     assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
-    assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
+    assert not missing(done.stderr, 12, "x", 5)
 
 
 ARRAYS = """\
@@ -152,7 +152,7 @@ fault: cudaErrorIllegalAddress
 def test_a_program_makes_graphs(folder, does):
     done = run(folder, "graphs.cu", "--", "a picture.dot", does=does)
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
-    assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
+    assert not missing(done.stderr, "cudaGraphAddExternalSemaphoresSignalNode")
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
 
 
@@ -172,8 +172,9 @@ captured: 4 nodes, 8
 def test_graphs_allocate_memory_and_ask_conditions(folder, does):
     done = run(folder, "graphs_inside.cu", does=does)
     assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
-    assert ("kernel count_down: 1 finding" in done.stderr) == (does == "sanitize")
-    assert ("count_down: 1 block of 1 thread" in done.stderr) == (does == "profile")
+    shown = re.search(r"count_down: 1 \w+(.*)", done.stderr)
+    assert bool(shown) == (does != "run")
+    assert bool(shown and " 1 " in shown[1]) == (does == "profile")
 
 
 TEXTURES = """\
@@ -234,7 +235,7 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
     done = run(tmp_path, "blas.cu")
     assert done.returncode == 2
-    assert "softgpu: the C compiler failed: false" in done.stderr
+    assert not missing(done.stderr, "softgpu", "false")
     assert "Traceback" not in done.stderr
 
 
@@ -322,13 +323,12 @@ def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
     (tmp_path / "long.cu").write_text(LONG)
     done = run(tmp_path, "long.cu")
     assert done.stdout == "702\n"
-    pattern = r"softgpu: kernel slow takes about \d+ s: 5 s for \d+ of its 100000 blocks so far"
-    assert len(re.findall(pattern, done.stderr)) == 1, done.stderr
+    assert len(re.findall(r"\bslow .* 5 s .* 100000 ", done.stderr)) == 1, done.stderr
 
 
 def test_a_wheel_that_a_library_needs_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(build.BuildError, match="needs .*: pip install scipy-openblas64$"):
+    with refused(build.BuildError, "libcublas.so.13", "pip install scipy-openblas64"):
         LIBRARIES["cublas"].built()
 
 
@@ -434,7 +434,7 @@ def test_what_is_advised_instead_runs(tmp_path):
 def test_headers_of_cuda_12_come_first_where_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(toolkit, "machine_toolkits", lambda: iter(()))
     headers = tmp_path / "nvidia" / "cuda_runtime" / "include"
-    with pytest.raises(toolkit.ToolkitError, match="pip install nvidia-cuda-runtime-cu12"):
+    with refused(toolkit.ToolkitError, "pip install nvidia-cuda-runtime-cu12"):
         toolkit.find_cuda_12([str(tmp_path)])
     headers.mkdir(parents=True)
     (headers / "cuda_runtime_api.h").write_text("#define CUDART_VERSION  12090\n")
@@ -452,14 +452,14 @@ def test_a_fault_is_told_where_it_is_and_breaks_the_calls_after_it(folder):
         "launched: cudaSuccess\nwaited: cudaErrorIllegalAddress\n"
         "and then: cudaErrorIllegalAddress\n"
     )
-    assert len(re.findall(r"kernel fill, wrong.cu:7: .*0 bytes past the end", done.stderr)) == 1
+    assert done.stderr.count("fill, wrong.cu:7") == 1 and not missing(done.stderr, 0, "4000-byte")
 
 
 def test_a_sanitized_program_goes_on_and_hears_of_each_finding_once(folder):
     done = run(folder, "--sanitize", "wrong.cu")
     assert done.stdout.endswith("and then: cudaSuccess\n")
     assert done.stderr.count("out of bounds: wrong.cu:7") == 1
-    assert "argument 1 (x), byte 4000 (one past the end of 4000)" in done.stderr
+    assert not missing(done.stderr, 1, "(x)", 4000)
     assert "if (i <= n) x[i] = i;" in done.stderr
 
 
@@ -508,21 +508,21 @@ def test_ctrl_c_ends_a_kernel_that_does_not(folder):
 
 
 @pytest.mark.parametrize(
-    "source, words, said",
+    "source, words, fact",
     [
-        ("", [], "there is no source to compile"),
-        ("", ["missing.cu"], "there is no file missing.cu"),
-        ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x" is undefined'),
-        ("int other() { return 0; }", ["main.cu"], "the program has no main()"),
-        ("void far(); int main() { far(); }", ["main.cu"], "cannot be loaded: "),
-        ("", ["main.cu", "-rdc=true"], "-rdc=true: relocatable device code, which dynamic"),
+        ("", [], ".cu"),
+        ("", ["missing.cu"], "missing.cu"),
+        ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x"'),
+        ("int other() { return 0; }", ["main.cu"], "main()"),
+        ("void far(); int main() { far(); }", ["main.cu"], "_Z3farv"),
+        ("", ["main.cu", "-rdc=true"], "-rdc=true"),
     ],
 )
-def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, said):
+def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, fact):
     (tmp_path / "main.cu").write_text(source)
     done = run(tmp_path, *words)
     assert done.returncode == 2
-    assert said in done.stderr and "Traceback" not in done.stderr
+    assert fact in done.stderr and "Traceback" not in done.stderr
 
 
 ASK_FOR_NAMES = """
@@ -565,10 +565,11 @@ def test_the_newest_ptx_that_the_device_can_run_is_taken():
 
 
 def test_a_binary_without_ptx_says_how_to_compile_it():
-    with pytest.raises(PtxError, match=r"holds machine code of sm_80, PTX of sm_100, and no PTX"):
+    with refused(PtxError, "sm_80", "sm_100", "compute_90"):
         fatbin.ptx_for(fat(entry(2, 80, b"x"), entry(1, 100, b"y")), 90)
-    with pytest.raises(PtxError, match="holds nothing"):
+    with refused(PtxError, "compute_90") as caught:
         fatbin.ptx_for(fat()[:7], 90)
+    assert "sm_90" in str(caught.value) and str(caught.value).count("sm_") == 1
 
 
 @pytest.mark.parametrize("mode, module", [("size", "zstandard"), ("speed", "lz4")])
@@ -585,7 +586,7 @@ def test_what_nvcc_packs_is_unpacked(mode, module, tmp_path, monkeypatch):
     assert fatbin.ptx_for(binary.read_bytes(), 90) == text
     for name in ("zstandard", "lz4", "lz4.block"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(PtxError, match=f"pip install {module}, or compile it with .*--no-compress"):
+    with refused(PtxError, f"pip install {module}", "nvcc --no-compress"):
         fatbin.ptx_for(binary.read_bytes(), 90)
 
 

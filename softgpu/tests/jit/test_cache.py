@@ -13,6 +13,7 @@ import pytest
 
 from softgpu import cache, sass
 from softgpu.tests import ROOT, autoinit, python
+from softgpu.tests.facts import refused
 
 MB = 1 << 20
 
@@ -165,7 +166,7 @@ def test_pycuda_gets_a_folder_where_there_is_room_for_one(folder, monkeypatch, c
 
 def test_a_bad_size_is_refused_at_once(folder, monkeypatch):
     monkeypatch.setenv("SOFTGPU_CACHE_MB", "-1")
-    with pytest.raises(ValueError, match="SOFTGPU_CACHE_MB=-1: expected a whole number from 1"):
+    with refused(ValueError, "SOFTGPU_CACHE_MB=-1", 1):
         cache.serve_pycuda()
 
 
