@@ -19,7 +19,7 @@ COPY, CACHE = ROOT / "build/reworded", ROOT / "build/reworded-cache"
 SAYS = ("bench", "helpers", "publish", "scripts", "softgpu")
 SAYS_IN_C = ("softgpu/driver", "softgpu/cudart")
 AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and pages that tests compare
-    "softgpu/tests/", "scripts/reworded.py", "helpers/nvcc_says.py", "softgpu/removed.py",
+    "softgpu/tests/", "scripts/reworded.py", "helpers/nvcc_says.py",
 )  # fmt: skip
 
 KEPT = re.compile(

@@ -8,7 +8,7 @@ import pytest
 
 from softgpu.faults import FaultKind, last_fault
 
-__all__ = ["missing", "refused", "stopped", "warned"]
+__all__ = ["missing", "numbers", "refused", "stopped", "warned"]
 
 
 def missing(text, *facts):
@@ -25,6 +25,11 @@ def _pattern(fact):
         + re.escape(text)
         + (after if text[-1].isalnum() or text[-1] == "_" else "")
     )
+
+
+def numbers(text):
+    """The numbers in a text, in order."""
+    return [float(n.replace(",", "")) for n in re.findall(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?", text)]
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def test_a_program_may_have_marks_of_editors_and_letters_that_are_not_ascii(fold
     )
     (folder / "letters.cu").write_bytes((mark + end.join(lines)).encode())
     done = run(folder, "--profile", "letters.cu")
-    assert re.search("predicted time .* µs", done.stderr), done.stderr
+    assert re.search(r"\d µs", done.stderr), done.stderr
 
 
 CLUSTERS = """\
@@ -195,7 +195,7 @@ past: cudaErrorIllegalAddress
 def test_textures_are_read_and_surfaces_written(folder, does):
     done = run(folder, "textures.cu", does=does)
     assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
-    assert re.search(r"byte 0, row 999, .* outside of a surface of 3 x 5 x 1", done.stderr)
+    assert not missing(done.stderr, 0, 999, "3 x 5 x 1")
 
 
 BLAS = """\
@@ -296,7 +296,7 @@ def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, mon
     monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
     told = run(tmp_path, "blas.cu", "-lcublas")
     assert told.returncode == 2
-    assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
+    assert told.stderr.endswith(": pip install nvidia-cublas\n")
 
 
 LONG = """\
@@ -381,14 +381,13 @@ int main() {
 }
 """
 INSTEAD = [
-    "old.cu(3): CUDA 12 has removed this: give the kernel a parameter cudaTextureObject_t picture",
-    "old.cu(6): CUDA 13 has removed this: ask for it: int value; cudaDeviceGetAttribute(&value, "
-    "cudaDevAttrClockRate, device)",
-    "old.cu(6): CUDA 13 has removed this: write asyncEngineCount > 0",
-    "old.cu(7): CUDA 12 has removed this: call cudaCreateTextureObject(&object, &resource, ",
-    "old.cu(8): CUDA 13 has removed this: name a place: cudaMemLocation place = ",
-    "old.cu(9): CUDA 13 has removed this: launch on one device after the other",
-    "old.cu(11): CUDA 13 has removed this: call cuCtxCreate(&context, nullptr, flags, device)",
+    ("old.cu(3)", 12, "cudaTextureObject_t picture"),
+    ("old.cu(6)", 13, "cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, device)"),
+    ("old.cu(6)", 13, "asyncEngineCount > 0"),
+    ("old.cu(7)", 12, "cudaCreateTextureObject(&object, &resource, "),
+    ("old.cu(8)", 13, "cudaMemLocation place = "),
+    ("old.cu(9)", 13),
+    ("old.cu(11)", 13, "cuCtxCreate(&context, nullptr, flags, device)"),
 ]
 
 
@@ -396,8 +395,9 @@ def test_what_cuda_has_removed_is_said_line_by_line(tmp_path):
     (tmp_path / "old.cu").write_text(OLD)
     told = run(tmp_path, "old.cu")
     assert told.returncode == 2
-    lines = [line for line in told.stderr.splitlines() if "has removed this" in line]
-    assert len(lines) == len(INSTEAD) and all(map(str.startswith, lines, INSTEAD))
+    lines = [line for line in told.stderr.splitlines() if re.match(r"old.cu\(\d+\): CUDA ", line)]
+    assert len(lines) == len(INSTEAD)
+    assert not any(missing(line, *facts) for line, facts in zip(lines, INSTEAD))
     assert "--cuda12" not in told.stderr  # where there are no references to textures, either
 
 
@@ -482,12 +482,10 @@ def test_the_command_is_installed_and_says_its_version(tmp_path):
     assert (told.stdout, told.returncode) == (f"softgpu {softgpu.__version__}\n", 0)
 
 
-@pytest.mark.parametrize(
-    ("does", "says"), [("walk", "invalid choice: 'walk' (choose from"), ("run", "no source to")]
-)
-def test_what_the_command_cannot_do_is_said(tmp_path, does, says):
+@pytest.mark.parametrize(("does", "fact"), [("walk", "'walk'"), ("run", ".cu")])
+def test_what_the_command_cannot_do_is_said(tmp_path, does, fact):
     told = run(tmp_path, does=does)
-    assert told.returncode == 2 and says in told.stderr and "Traceback" not in told.stderr
+    assert told.returncode == 2 and fact in told.stderr and "Traceback" not in told.stderr
 
 
 @pytest.mark.parametrize("does", ["run", "sanitize", "profile", "show"])

