@@ -1148,7 +1148,11 @@ def test_instructions_may_be_ruled_out(judged):
 
 
 def test_only_a_sleep_between_two_looks_is_a_wait():
-    look, sleep, store = "A: ld.volatile.u32 %r1, [%rd1];", "nanosleep.u32 20;", "st.u32 [%rd2], %r1;"
+    look, sleep, store = (
+        "A: ld.volatile.u32 %r1, [%rd1];",
+        "nanosleep.u32 20;",
+        "st.u32 [%rd2], %r1;",
+    )
 
     def skips(*items):
         ptx = "\n".join((*items, "ret;"))
