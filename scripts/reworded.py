@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPY, CACHE = ROOT / "build/reworded", ROOT / "build/reworded-cache"
+COPY = ROOT / "build/reworded"
 SAYS = ("bench", "helpers", "publish", "scripts", "softgpu")
 SAYS_IN_C = ("softgpu/driver", "softgpu/cudart")
 AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and pages that tests compare
@@ -171,7 +171,7 @@ def _reworder(name):
 
 def main(tests):
     print(f"{copied():,} texts of {COPY.relative_to(ROOT)} have other words", flush=True)
-    own = {"PYTHONPATH": COPY, "SOFTGPU_CACHE": CACHE}
+    own = {"PYTHONPATH": COPY, "SOFTGPU_CACHE": ROOT / ".cache/softgpu"}
     environment = os.environ | {name: str(value) for name, value in own.items()}
     command = [".venv/bin/python", "-m", "pytest", *tests]
     return subprocess.run(command, cwd=COPY, env=environment).returncode

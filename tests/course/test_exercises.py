@@ -949,6 +949,16 @@ def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
     assert 0.8 < enlarged.predicted_us / expected.predicted_us < 1.25
 
 
+def test_which_size_fails_first_is_read_from_the_launch_not_from_its_words():
+    def run(*numbers, block=256):
+        return SimpleNamespace(launch=launches.Launch([*map(np.int64, numbers)], 1, block))
+
+    right = [run(9, 8), run(10, 9)]
+    assert judging._most_before(run(1040, 7), right) == {"value": "1,040", "most": "10"}
+    assert judging._most_before(run(4, 9), right) is None
+    assert judging._most_before(run(4, 9, block=(32, 9)), right)["value"] == "288"
+
+
 def test_an_interrupt_takes_a_line(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
