@@ -110,7 +110,7 @@ def test_a_report_says_what_limits_the_launch():
     report = copied(1 << 20)
     assert report.predicted_us > max(report.limits.values())
     text = repr(report)
-    assert not missing(text, f"{report.predicted_us:.3g} µs", "H200")
+    assert not missing(text, f"{report.predicted_us:.1f} µs", "H200")
     longer = copied(1 << 20, step=8)
     assert longer.predicted_us > report.predicted_us
     assert "predicted µs" in repr(xray.compare(report, longer))

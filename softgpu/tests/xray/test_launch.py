@@ -167,7 +167,7 @@ def test_chosen_blocks_run_in_any_build(watch):
 @pytest.mark.parametrize("chosen", [[], [range(0)], [range(0, 9, 2)], [range(-1, 3)],
                                     [range(4), range(3, 5)]])  # fmt: skip
 def test_what_are_no_blocks_is_refused(chosen):
-    with refused(ValueError, chosen), Engine.in_use().only_blocks(chosen):
+    with refused(ValueError, [r for r in chosen if r]), Engine.in_use().only_blocks(chosen):
         pass
 
 

@@ -486,7 +486,7 @@ def test_lines_that_did_nothing(tree):
         tree.place(3)
     with refused(LookupError, "tree", "'goto'"):
         tree.place("goto")
-    with refused(LookupError, "tree", 12):
+    with refused(LookupError, "tree", 2):
         xray.draw_banks(tree, "__global__")
     with refused(LookupError, "tree", 6, 0):
         xray.draw_access(tree, "x[i]", turn=99)
