@@ -29,9 +29,9 @@ KEPT = re.compile(
 WORD = re.compile(r"(?<![\w./\\=<>{}%$@#&|*-])([a-z]{2,})(?![\w\\=<>({}%$@#&|*]|[./-]\w)")
 FIRST = re.compile(r"(?:^|(?<=[.:] ))([A-Z][a-z]+)(?= )")
 COMMON = frozenset(
-    "a an and are as at be but by can cannot do does each for from has have if in into is it its no"
-    " not of on one only or so than that the them then there this to was what which with".split()
-)
+    "a an are as at be but by can cannot do does each for from has have if in into is it its no of"
+    " on one only so than that the them then there this to was what which with".split()
+)  # none of PTX's: and, or, not
 MESSAGES = re.compile(r"(?:\w*(?:Error|Warning|Exit|Refused|Misplaced|Unsupported)|print|warn)$")
 NO_WORDS = re.compile(r"^\s*#include|\basm\b|_Pragma")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
