@@ -257,7 +257,10 @@ def test_no_cell_is_a_formula_and_all_is_text(graded):
 
 def test_what_is_passed_over_is_told(graded):
     said = graded[1]
-    lines = {line.split(": ")[1]: line for line in said.splitlines() if line.count(": ") > 1}
+    lines = {}
+    for line in filter(re.compile(": .*: ").search, said.splitlines()):
+        place = line.split(": ")[1]
+        lines[place] = f"{lines.get(place)}\n{line}"
     for name in MISNAMED[:-1]:
         assert not missing(lines[f"misnamed/{name}"], FIRST), said
     assert missing(lines["misnamed/notes.md"], FIRST) and "zoe" in lines
