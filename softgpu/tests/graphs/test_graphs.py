@@ -5,6 +5,8 @@ from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 import numpy as np
 
+from softgpu.tests.facts import missing
+
 INVALID_VALUE, NOT_SUPPORTED, UPDATE_FAILURE = 1, 801, 910
 KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD = range(8)
 BATCH_MEM_OP = 12
