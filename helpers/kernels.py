@@ -126,7 +126,7 @@ def _is_not_found(error):
     """Whether an error of PyCUDA's has the driver's text for a name that the module lacks."""
     text = ctypes.c_char_p()
     ctypes.CDLL("libcuda.so.1").cuGetErrorString(NOT_FOUND, ctypes.byref(text))
-    return text.value.decode() in str(error)
+    return (text.value or b"").decode() in str(error)
 
 
 def _kernel(kernel, source, arguments, said=None):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -93,7 +94,7 @@ class Boxes:
     of: list[tuple[In | Out | Far, Callable]]
 
 
-def _held(argument):
+def _held(argument: Any) -> Any:
     """The values of an In or of an Out, or a number itself."""
     return getattr(argument, "values", getattr(argument, "expected", argument))
 
