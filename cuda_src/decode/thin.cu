@@ -1,6 +1,6 @@
 // The product of a matrix and few vectors: weights[n, k], x[rows, k] -> y[rows, n] = scales[n] * (weights x). Format
 // says what the weights are (decode/formats.cuh); BYTES, which divide a row's, are what a lane reads of it at once.
-// SCALED = 0: no scales. A warp for ROWS rows of weights: launch a grid of (n / (ROWS * WARPS), rows) blocks of WARPS
+// SCALED = 0: no scales. blocks: the scales of a format's blocks, n * k / BLOCK bytes. A warp for ROWS rows of weights: launch a grid of (n / (ROWS * WARPS), rows) blocks of WARPS
 // warps.
 // gemm/ reads a tile of weights for many rows of x. Here each weight is used once, so nothing but reading them counts:
 // ROWS * UNROLL accesses of a lane are on their way before the first is used. x is small and stays in L1, and what a
@@ -21,11 +21,13 @@ constexpr int SCALED = 1;
 using Element = Format::Element;
 using Group = Format::Group<BYTES>;
 constexpr int EACH = BYTES / sizeof(Element) * Format::PER;  // weights a lane has of an access
+constexpr int PART = Format::BLOCK && Format::BLOCK < EACH ? Format::BLOCK : EACH;
 
 extern "C" __global__ __launch_bounds__(WARPS * 32) void thin(const Element *__restrict__ weights,
                                                               Out *y, long long n, long long k,
                                                               const X *__restrict__ x,
-                                                              const float *__restrict__ scales)
+                                                              const float *__restrict__ scales,
+                                                              const unsigned char *blocks)
 {
     int lane = threadIdx.x % 32;
     long long row = (blockIdx.x * (long long)WARPS + threadIdx.x / 32) * ROWS;
@@ -56,7 +58,12 @@ extern "C" __global__ __launch_bounds__(WARPS * 32) void thin(const Element *__r
             for (int r = 0; r < ROWS; ++r) {
                 group[u][r].widen(number);
 #pragma unroll
-                for (int e = 0; e < EACH; ++e) sum[r] += number[e] * of_x[e];
+                for (int e = 0; e < EACH; e += PART) {
+                    float part = 0;
+#pragma unroll
+                    for (int i = e; i < e + PART; ++i) part += number[i] * of_x[i];
+                    sum[r] += part * scale_of<Format>(blocks, min(row + r, n - 1) * k + at + e);
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ from math import isfinite
 
 import numpy as np
 
+from ..blocks import BLOCKS
 from .arrays import check, dividing, is_contiguous, signature
 from .elementwise import contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, power_of_two, workspace
@@ -12,7 +13,8 @@ __all__ = ["linear", "rms_norm"]
 
 MOST_THREADS = 1024  # of a block
 REGISTER_BYTES = 128  # of a thread, for its share of a row
-FORMATS = {"float32": "Single", "float16": "Half", "int8": "Int8", "e4m3": "E4M3"}  # of weights
+FORMATS = {"float32": "Single", "float16": "Half", "int8": "Int8", "e4m3": "E4M3",
+           "mxfp8": "MXFP8", "nvfp4": "NVFP4"}  # of weights  # fmt: skip
 WARPS = 4  # of a block
 EACH = {"float16": 1, "float32": 2}  # rows of weights for a warp, by x's type: what it reads of x
 MOST_UNROLLED = 4  # accesses of a lane in flight, of each row
@@ -83,41 +85,44 @@ def _check_norm(x, weight, epsilon, added):
                          " pass x.copy()")  # fmt: skip
 
 
-def linear(x, weights, scales=None, dtype=None, stream=None):
+def linear(x, weights, scales=None, dtype=None, blocks=None, stream=None):
     """Return x[..., k] times the transpose of weights[n, k]: [..., n], in x's type, float16 or
     float32, added up in float32.
 
-    weights are float32, float16 or int8, or uint8 that hold the bits of 8-bit floats with
-    dtype="e4m3" (helpers.float8). scales: n float32 that multiply the rows of weights, which int8
-    needs. The weights are read once for each row of x: for many rows, ops.matmul is faster."""
-    arrays = (x, weights) if scales is None else (x, weights, scales)
-    key = linear, context(), *map(signature, arrays), dtype
+    weights are float32, float16 or int8, or uint8 that hold the bits of other numbers: with
+    dtype="e4m3" of 8-bit floats (helpers.float8), with "mxfp8" and "nvfp4" of numbers whose blocks
+    share a scale (helpers.blocks): `blocks` has these scales; nvfp4 has two weights in a byte.
+    scales: n float32 that multiply the rows of weights, which int8 needs. The weights are read once
+    for each row of x: for many rows, ops.matmul is faster."""
+    given = [array for array in (x, weights, scales, blocks) if array is not None]
+    key = linear, context(), *map(signature, given), dtype, scales is None
     call = prepared.get(key)
     if call is None:
-        _check_linear(x, weights, scales, dtype)
-        if not all(map(is_contiguous, arrays)):
-            x, weights = (contiguous(array, stream) for array in (x, weights))
-            return linear(
-                x, weights, None if scales is None else contiguous(scales, stream), dtype, stream
+        _check_linear(x, weights, scales, dtype, blocks)
+        if not all(map(is_contiguous, given)):
+            x, weights, scales, blocks = (
+                None if array is None else contiguous(array, stream)
+                for array in (x, weights, scales, blocks)
             )
+            return linear(x, weights, scales, dtype, blocks, stream)
         form = Form((*x.shape[:-1], len(weights)), x.dtype)
         call = prepared[key] = form, thin(x, weights, dtype, scales is not None)
     form, run = call
     y = form.new(x, workspace(stream))
     if y.size:
-        places = address(x), address(x if scales is None else scales)
-        run(stream, (address(weights), address(y)), after=places)
+        extra = tuple(0 if array is None else address(array) for array in (scales, blocks))
+        run(stream, (address(weights), address(y)), after=(address(x), *extra))
     return y
 
 
 def thin(x, weights, dtype, scaled):
     """Return the KernelCall of a product with the rows of x, which are few, for addresses of the
-    weights and of y, then of x and the scales."""
-    n, k = weights.shape
-    itemsize, each = weights.dtype.itemsize, EACH[x.dtype.name]
-    pack = dividing(max(k, 1), itemsize, address(weights))
+    weights and of y, then of x, the scales, and the blocks' scales."""
+    n, held = weights.shape
+    k, itemsize, each = x.shape[-1], weights.dtype.itemsize, EACH[x.dtype.name]
+    pack = dividing(max(held, 1), itemsize, address(weights))
     of_x = min(pack, dividing(max(k, 1), x.dtype.itemsize, address(x)))
-    unroll = power_of_two(min(MOST_UNROLLED, max(1, ceil_divide(k, 32 * pack))))
+    unroll = power_of_two(min(MOST_UNROLLED, max(1, ceil_divide(held, 32 * pack))))
     choices = {"Format": FORMATS[dtype or weights.dtype.name], "X": x.dtype, "Out": x.dtype,
                "BYTES": pack * itemsize, "X_PACK": of_x, "UNROLL": unroll, "ROWS": each,
                "WARPS": WARPS, "SCALED": int(scaled)}  # fmt: skip
@@ -125,23 +130,33 @@ def thin(x, weights, dtype, scaled):
     return KernelCall("decode/thin.cu", choices, grid, (32 * WARPS,), n, k)
 
 
-def _check_linear(x, weights, scales, dtype):
+def _check_linear(x, weights, scales, dtype, blocks):
     check(x, ["float16", "float32"], "linear: x")
-    if dtype not in (None, "e4m3"):
-        raise ValueError(f'linear: dtype {dtype!r}; pass "e4m3" or None')
+    if dtype not in (None, "e4m3", *BLOCKS):
+        raise ValueError(f'linear: dtype {dtype!r}; pass "e4m3", "mxfp8", "nvfp4" or None')
     check(weights, ["uint8"] if dtype else ["float32", "float16", "int8"], "linear: weights")
     if weights.ndim != 2:
         raise ValueError(f"linear: weights have shape {weights.shape}; pass [n, k]")
-    if not x.ndim or x.shape[-1] != weights.shape[1]:
+    n, k = weights.shape[0], weights.shape[1] * (2 if dtype == "nvfp4" else 1)
+    if not x.ndim or x.shape[-1] != k:
         raise ValueError(f"linear of {x.shape} and weights {weights.shape}: rows of x must have"
-                         f" {weights.shape[1]} elements")  # fmt: skip
-    if x.size > MOST_ROWS * max(x.shape[-1], 1):
+                         f" {k} elements")  # fmt: skip
+    if x.size > MOST_ROWS * max(k, 1):
         raise ValueError(f"linear: x has more than {MOST_ROWS:,} rows; use ops.matmul")
+    if dtype in BLOCKS and blocks is None:
+        raise ValueError(f"linear: {dtype} needs blocks; pass the scales of the weights' blocks")
+    if dtype not in BLOCKS and blocks is not None:
+        raise ValueError(f"linear: blocks are for dtype {' and '.join(BLOCKS)}")
+    if blocks is not None:
+        check(blocks, ["uint8"], "linear: blocks")
+        if k % BLOCKS[dtype] or blocks.shape != (n, k // BLOCKS[dtype]):
+            raise ValueError(f"linear: blocks have shape {blocks.shape}; pass one scale for each"
+                             f" {BLOCKS[dtype]} weights of a row")  # fmt: skip
     if scales is None and weights.dtype == np.int8:
         raise ValueError("linear: int8 weights need scales; pass one float32 for each row")
     if scales is None:
         return
     check(scales, ["float32"], "linear: scales")
-    if scales.shape != weights.shape[:1]:
+    if scales.shape != (n,):
         raise ValueError(f"linear: scales have shape {scales.shape}; pass one for each of the"
-                         f" {len(weights)} rows of weights")  # fmt: skip
+                         f" {n} rows of weights")  # fmt: skip

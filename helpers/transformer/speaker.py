@@ -154,7 +154,7 @@ class Speaker:
     def _product(self, name: str, x: str, y: str) -> Launch:
         """Return the launch that multiplies x by a matrix."""
         call = thin(self.buffers[x], self.arrays[name], None, True)
-        return call, self._places(name, y), self._places(x, name + ".scales")
+        return call, self._places(name, y), (*self._places(x, name + ".scales"), 0)
 
     def _attention(self, name: str, number: int, position: int) -> Iterator[Launch]:
         """Yield the launches of a layer's attention."""

@@ -83,16 +83,17 @@ def swiglu(made, pack):
     return y.get()
 
 
-def thin(weights, x, scales=None, kind=None, **choices):
+def thin(weights, x, scales=None, kind=None, blocks=None, **choices):
     """The product of weights and each row of x."""
-    (n, k), rows = weights.shape, len(x)
+    n, (rows, k) = len(weights), x.shape
     of_weights, of_x = guarded(weights, x)
     (of_scales,) = guarded(np.ones(n, np.float32) if scales is None else scales)
     y = checks.Guarded((rows, n), x.dtype)
     choices = {"Format": FORMATS[kind or weights.dtype.name], "X": x.dtype, "Out": x.dtype,
                "WARPS": 2, "X_PACK": 1, "SCALED": int(scales is not None)} | choices  # fmt: skip
     run = sources.kernel("decode/thin.cu", **choices)
-    told = LONG(n), LONG(k), of_x.array, of_scales.array
+    (of_blocks,) = guarded(np.zeros(1, np.uint8) if blocks is None else blocks)
+    told = LONG(n), LONG(k), of_x.array, of_scales.array, of_blocks.array
     launch(run, (ceil(n / 2 / choices.get("ROWS", 2)), rows), 64, of_weights.array, y.array, *told)
     return y.get()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers import checks, float8, ops, xray
+from helpers import blocks, checks, float8, ops, xray
 from helpers.ops import decode
 from helpers.transformer import reference
 
@@ -13,7 +13,7 @@ from .steps_reduce import numbers
 from pycuda import gpuarray  # isort: skip
 
 HALF, SINGLE = "float16", "float32"
-U = checks.roundoff(SINGLE)
+PLAIN = [kind for kind in steps.FORMATS if kind not in blocks.BLOCKS]
 
 
 def norm_tolerance(want, hidden, dtype):
@@ -125,7 +125,7 @@ def stored(kind, n, k):
     return checks.operand(x, kind) if kind in ("int8", "e4m3") else (x.astype(kind),) * 2
 
 
-@pytest.mark.parametrize("kind", steps.FORMATS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("n, k, rows", [(1, 1, 1), (5, 33, 1), (7, 256, 3), (3, 2064, 1)])
 def test_thin_product(n, k, rows, kind):
     weights, numbers_of = stored(kind, n, k)
@@ -138,6 +138,31 @@ def test_thin_product(n, k, rows, kind):
     checks.assert_close(got, want, checks.dot_tolerance(want, size, k + 1, SINGLE))
 
 
+def in_blocks(kind, x):
+    """The weights as they lie in memory, the scales of their blocks, of rows, and the numbers."""
+    if kind == "mxfp8":
+        codes, of_blocks = blocks.mxfp8(x)
+        return codes, of_blocks, np.ones(len(x), np.float32), blocks.from_mxfp8(codes, of_blocks)
+    codes, of_blocks, whole = blocks.nvfp4(x)
+    scales = np.full(len(x), whole, np.float32)
+    return codes, of_blocks, scales, blocks.from_nvfp4(codes, of_blocks, whole)
+
+
+@pytest.mark.parametrize("kind", blocks.BLOCKS)
+@pytest.mark.parametrize("n, k, rows", [(1, 32, 1), (5, 96, 2), (3, 2080, 1)])
+def test_thin_product_of_blocks(n, k, rows, kind, watched):
+    made, x = numbers(n, k) * np.exp(3 * numbers(n, k)), numbers(rows, k)
+    weights, of_blocks, scales, numbers_of = in_blocks(kind, made)
+    most = next(b for b in (16, 8) if weights.shape[1] % b == 0)
+    got = steps.thin(weights, x, scales, kind, of_blocks, BYTES=most, X_PACK=4, ROWS=1 + n % 3)
+    want, size = x.astype(float) @ numbers_of.T, np.abs(x).astype(float) @ np.abs(numbers_of).T
+    tolerance = checks.dot_tolerance(want, size, k + 3, SINGLE)
+    checks.assert_close(got, want, tolerance)
+    on_gpu = map(gpuarray.to_gpu, (x, weights, scales, of_blocks))
+    of_x, *rest, of_blocks = on_gpu
+    checks.assert_close(ops.linear(of_x, *rest, kind, of_blocks).get(), want, tolerance)
+
+
 @pytest.mark.parametrize("kind, nbytes", [("float16", 2), ("int8", 1)])
 def test_thin_product_reads_the_weights_once(kind, nbytes):
     n, k = 64, 1024
@@ -146,7 +171,7 @@ def test_thin_product_reads_the_weights_once(kind, nbytes):
     )
     y = gpuarray.empty(n, np.float32)
     call = decode.thin(x, weights, None, True)
-    told = weights, y, np.int64(n), np.int64(k), x, scales
+    told = weights, y, np.int64(n), np.int64(k), x, scales, np.int64(0)
     total = xray.profile(call.function, *told, grid=call.grid, block=call.block).total
     # Each warp reads x from L1, for its rows; a lane's 16 bytes are half of a sector.
     of_x = n // decode.EACH[SINGLE] * x.nbytes // 16
@@ -197,7 +222,7 @@ def test_operations_take_any_layout(dtype, watched):
     got = ops.rms_norm(gpuarray.to_gpu(x)[:, ::2], gpuarray.to_gpu(weight)).get()
     want = reference.norm(x[:, ::2], weight, 1e-5)
     checks.assert_close(got, want, norm_tolerance(want, 40, dtype))
-    for kind in steps.FORMATS:
+    for kind in PLAIN:
         weights, numbers_of = stored(kind, 9, 40)
         scales = np.abs(numbers(9))
         told = {"dtype": "e4m3"} if kind == "e4m3" else {}
@@ -232,6 +257,7 @@ ON_GPU = {
     "weight": lambda: gpuarray.to_gpu(numbers(8)),
     "weights": lambda: gpuarray.to_gpu(numbers(3, 8)),
     "int8": lambda: gpuarray.to_gpu(np.ones((3, 8), np.int8)),
+    "codes": lambda: gpuarray.to_gpu(np.ones((3, 8), np.uint8)),
     "few": lambda: gpuarray.to_gpu(numbers(2)),
 }
 
@@ -247,7 +273,10 @@ ON_GPU = {
         ("linear(x, weights, few)", "scales have shape (2,); pass one for each of the 3 rows"),
         ("linear(few, weights)", "rows of x must have 8 elements"),
         ("linear(x, weight)", "weights have shape (8,); pass [n, k]"),
-        ("linear(x, weights, dtype='e5m2')", 'pass "e4m3" or None'),
+        ("linear(x, weights, dtype='e5m2')", 'pass "e4m3", "mxfp8", "nvfp4" or None'),
+        ("linear(x, weights, blocks=few)", "blocks are for dtype mxfp8 and nvfp4"),
+        ("linear(x, codes, dtype='mxfp8')", "mxfp8 needs blocks; pass the scales"),
+        ("linear(x, codes, None, 'mxfp8', codes)", "pass one scale for each 32 weights"),
     ],
 )
 def test_arguments_are_refused_in_words(call, says):
