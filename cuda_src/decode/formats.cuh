@@ -19,7 +19,7 @@ struct Stored {
     };
 };
 
-using Single = Stored<float>;
+using Float32 = Stored<float>;
 using Half = Stored<half>;
 using Int8 = Stored<signed char>;
 

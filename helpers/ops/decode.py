@@ -13,7 +13,7 @@ __all__ = ["linear", "rms_norm"]
 
 MOST_THREADS = 1024  # of a block
 REGISTER_BYTES = 128  # of a thread, for its share of a row
-FORMATS = {"float32": "Single", "float16": "Half", "int8": "Int8", "e4m3": "E4M3",
+FORMATS = {"float32": "Float32", "float16": "Half", "int8": "Int8", "e4m3": "E4M3",
            "mxfp8": "MXFP8", "nvfp4": "NVFP4"}  # of weights  # fmt: skip
 WARPS = 4  # of a block
 EACH = {"float16": 1, "float32": 2}  # rows of weights for a warp, by x's type: what it reads of x
