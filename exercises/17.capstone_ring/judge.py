@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.checks import gamma
 from helpers.exercises.distant import pieces
-from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
+from helpers.exercises.extra_checks import HandedOver, Repeatable, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, Launch, Out, several
 from helpers.exercises.values import numbers
@@ -19,12 +19,12 @@ def launch(rng, size):
     n, ranks, blocks = size
     x = numbers(rng, ranks, n)
     if n > 60:
-        x[0, 1] = np.nan
+        x[0, 1], x[:, 2:4] = np.nan, -0.0
     tolerance = gamma(ranks, np.float32) * np.abs(x).sum(0, dtype=float)
     sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float), tolerance)]
     steps = np.full((ranks, blocks), 2 * ranks - 2)
     flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
-    arguments = [Out(*sums, initial=x), flags, np.int32(n)]
+    arguments = [Out(*sums, initial=x, bits=True), flags, np.int32(n)]
     return Launch(
         arguments,
         (blocks, ranks),
@@ -92,7 +92,7 @@ JUDGE = Judge(
     may_read=may_read,
     explain=explain,
     checks=[
-        handed_over(
+        HandedOver(
             "Ranks are devices: a fence for this device does not reach the others. Use `post`"
             " or `__threadfence_system()` between your stores and the flag.",
             "Loads may run early: use `wait_for`, or a `__threadfence_system()` after the wait.",

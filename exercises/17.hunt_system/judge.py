@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.extra_checks import Waits, handed_over
+from helpers.exercises.extra_checks import HandedOver, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for
 from helpers.exercises.values import numbers, planted
@@ -46,7 +46,7 @@ JUDGE = Judge(
     ),  # of who waits
     even=False,
     may_read=may_read,
-    checks=[handed_over(REACH, REACH), Waits()],
+    checks=[HandedOver(REACH, REACH), Waits()],
     advice={
         "race": "A flag hands over nothing without fences: each thread that has written calls"
         " `__threadfence_system()`, a `__syncthreads()` follows, and only then is the"

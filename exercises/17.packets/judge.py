@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.extra_checks import Waits
+from helpers.exercises.extra_checks import OF_ONE_DEVICE, USE_SYSTEM, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
@@ -13,6 +13,14 @@ WHOLE = (
     " Let value and number travel in one store of 8 bytes, and arrive in one load."
 )
 
+ONE_NUMBER = (
+    "By PTX's memory model, the elements of a vector are stored, and loaded, in any order: let value"
+    " and number travel in one element of 8 bytes, an `unsigned long long`."
+)
+NO_FENCE = (
+    "Value and number travel together, so nothing need be ordered: leave the fence out, which would"
+    " wait until the store has arrived."
+)
 OLD = "These are sums with the previous turn's packets: wait until the number is this turn's."
 
 
@@ -81,12 +89,11 @@ JUDGE = Judge(
     even=False,
     may_read=may_read,
     without={
-        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}(?!\S*\.v[24])\S*\.[bfsu](8|16|32)\b)": WHOLE,
+        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}\S*\.v[24]\S*\.[bfsu](8|16|32)\b)": ONE_NUMBER,
+        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}\S*\.[bfsu](8|16|32)\b)": WHOLE,
         r"^\s*(@\S+ )?(?P<what>(atom|red)\.\S*\.[bfsu](16|32)\b)": WHOLE,
-        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and"
-        " this order holds only on"
-        " one device: use system"
-        " scope, `.sys`.",
+        r"^\s*(@\S+ )?(?P<what>(membar|fence)\.\S*\b)": NO_FENCE,
+        OF_ONE_DEVICE: USE_SYSTEM,
     },
     checks=[Waits()],
     advice=dict.fromkeys(

@@ -21,6 +21,7 @@ __all__ = [
     "far_sum",
     "far_sum_by_last_block",
     "operands",
+    "packed_launch",
     "product",
     "product_launch",
     "sum_by_last_block",
@@ -128,6 +129,28 @@ def product_launch(
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def packed_launch(
+    rng: np.random.Generator, size: tuple, rows: int, deep: int, shared: int = 0
+) -> Launch:
+    """The Launch of a kernel whose blocks make rows x 128 of a product. size: m, n, k; and, where
+    lines are longer, with NaN past their ends, into how many stretches of tiles `deep` k is split:
+    c has the product of each."""
+    m, n, k, splits = *size, *(1,) * (4 - len(size))
+    a, b = operands(rng, m, n, k)
+    each, longer = -(-k // (deep * splits)) * deep, 8 * (len(size) > 3)
+    parts = [slice(split * each, (split + 1) * each) for split in range(splits)]
+    outs = [product(a[:, part], b[part]) for part in parts]
+    c = Out(np.stack([o.expected for o in outs]), np.stack([o.tolerance for o in outs]))
+    c = outs[0] if splits == 1 else c
+    a, b = (np.pad(x, [(0, 0), (0, longer)], constant_values=np.nan) for x in (a, b))
+    strides = np.array([k + longer, n + longer, 0, 0], np.int64)
+    arguments = [In(a), In(b), c, *map(np.int64, (m, n, k)), strides]
+    blocks = -(-n // 128) * -(-m // rows)
+    what = f"{m} x {k} times {k} x {n}" + f", {splits} stretches of k" * (splits > 1)
+    what += ", longer lines" * (longer > 0)
+    return Launch(arguments, (blocks, splits) if splits > 1 else blocks, 256, shared, what)
 
 
 def boxed_product(
