@@ -65,6 +65,9 @@ JUDGE = Judge(
     ),
     drawn=drawn,
     large=((300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
+    undefined={
+        "NaN": "the statement says that there is none",
+    },
     far=far,
     spare=128,
     counted=(64, 64, 2, 2, 0),

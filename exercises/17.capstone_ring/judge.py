@@ -21,7 +21,7 @@ def launch(rng, size):
     if n > 60:
         x[0, 1], x[:, 2:4] = np.nan, -0.0
     tolerance = gamma(ranks, np.float32) * np.abs(x).sum(0, dtype=float)
-    sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float), tolerance)]
+    sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float, initial=-0.0), tolerance)]
     steps = np.full((ranks, blocks), 2 * ranks - 2)
     flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [Out(*sums, initial=x, bits=True), flags, np.int32(n)]
@@ -66,10 +66,18 @@ def explain(launch, out, got):
             "Nothing has changed: a chunk has n / ranks elements, rounded up; the last one may"
             " have fewer."
         )
+    got, before = got.reshape(np.shape(out.initial)), out.initial
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(got - out.expected) <= out.tolerance) & ~np.isnan(out.expected)
+    if np.array_equal(got[wrong], before[wrong]):
+        return (
+            "The wrong elements still have their old values: do the blocks' parts cover a chunk, its"
+            " length / gridDim.x, rounded up, for any number of blocks?"
+        )
     return (
         "In the first ranks - 1 steps, add the chunk that comes to your own; in the others, copy"
         " it. Which chunk has the left neighbour just finished, and which step is the first that"
-        " copies?"
+        " copies? Before step s, it must have done s steps: wait for these, and post each step."
     )
 
 

@@ -55,7 +55,9 @@ def explain(launch, out, got):
             wrong = ~np.isclose(got, out.expected, equal_nan=True)
             old = x + before.view(np.float32)
             is_old = np.isclose(got, old, equal_nan=True)[wrong].all()
-        return OLD if is_old else None
+            is_twice = np.isclose(got, 2 * np.roll(x, 1, axis=0), equal_nan=True)[wrong].all()
+        twice = "This is twice the packet's value: add it to your own `x[i]`, once."
+        return OLD if is_old else twice if is_twice else None
     turn, place = launch.arguments[-1], np.argwhere(got != out.expected)[0]
     sent, wanted = (int(a[tuple(place)]) for a in (got, out.expected))
     if sent >> 32 != turn:
@@ -80,7 +82,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
     drawn=drawn,
-    large=((9000, 9),),
+    large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},
     limits=dict.fromkeys(

@@ -31,11 +31,17 @@ def may_read(launch):
     return [(0, [range(n)], advice), (2, [range(2 * blocks)], flags)]
 
 
+def explain(launch, out, got):
+    is_flags = np.dtype(out.dtype) == np.uint32
+    return f"A flag becomes 1, not {got[got != 1][0]}." if is_flags else None
+
+
 JUDGE = Judge(
     launch=launch,
+    explain=explain,
     sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
     drawn=drawn,
-    large=((9000, 9),),
+    large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (2080, 2112)},
     limits=dict.fromkeys(["instructions", "atomics", "atomics.sectors"]),  # of who waits

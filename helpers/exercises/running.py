@@ -182,8 +182,12 @@ class Run:
         return Refused("time", text, self._own_advice("time", Next.ENDLESS()), case=case)
 
     def _refuse(self, found):
-        """A fault ends a launch, so it comes before what else was seen; a barrier that threads
-        miss comes before the races that it causes."""
+        """A fault ends a launch, so it comes before what else was seen, unless nobody came to an
+        end and something lay out of bounds; a barrier that threads miss comes before the races
+        that it causes."""
+        is_endless = any(f.fault and f.fault.kind == FaultKind.TIME_LIMIT for f in found)
+        outside = [f for f in found if f.kind == FindingKind.OUT_OF_BOUNDS and not f.fault]
+        found = outside if is_endless and outside else found
         missed = (f for f in found if f.kind == FindingKind.DIVERGENT_BARRIER)
         first = next(chain((f for f in found if f.fault), missed), found[0])
         case = joined(self.launch.heading, first.text, between="\n")

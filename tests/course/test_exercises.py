@@ -324,6 +324,41 @@ def test_another_operator_is_tried_in_place_of_the_texts():
     assert reason.kind == "operator" and reason.advice.has(Next.KEEP_OPERATOR)
 
 
+# --- the launches ---------------------------------------------------------------------------------
+
+
+def trial_of(name):
+    """A trial of an exercise's solution."""
+    exercise = texts.find(name)
+    kernel = SimpleNamespace(source=exercise.solution)
+    return judging._Trial(
+        exercise, kernel, SimpleNamespace(ptx=""), Verdict(name, "", exercise.solution, seed=1)
+    )
+
+
+def given(launch):
+    """What a launch's arrays hold before it."""
+    held = (a.values if isinstance(a, launches.In) else getattr(a, "initial", None)
+            for a in launch.arrays)
+    return [np.asarray(values) for values in held if values is not None]
+
+
+@pytest.mark.parametrize("special, is_so", [("NaN", np.isnan), ("inf", np.isinf)])
+@pytest.mark.parametrize("name", NAMES)
+def test_floats_have_a_nan_and_an_infinity_among_them(name, special, is_so, monkeypatch):
+    """Where it is said what becomes of them: a kernel that drops or caps them is refused."""
+    tried = []
+    monkeypatch.setattr(judging, "Run", lambda kernel, launch, *_: SimpleNamespace(
+        bytes=sum(map(np.size, given(launch))), launch=launch, run=lambda: tried.append(launch)))
+    trial = trial_of(name)
+    runs = trial._launches(judging._sizes(trial.judge, 1))
+    trial._try_special(runs)
+    of_it = [launch for launch in tried if launch.what.endswith(special)]
+    floats = [x for launch in of_it for x in given(launch) if x.dtype.kind == "f"]
+    if special not in trial.judge.undefined and any(x.dtype.kind == "f" for r in runs for x in given(r.launch)):
+        assert any(is_so(x).any() for x in floats)
+
+
 # --- the verdict ----------------------------------------------------------------------------------
 
 FIRST = "00.double"
