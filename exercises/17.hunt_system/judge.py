@@ -40,7 +40,7 @@ def may_read(launch):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=(1, 63, 65, 257, 1009),
+    sizes=(1, 63, 65, 257, 1009, 0),
     drawn=drawn,
     large=(9000, 33_003),
     counted=2048,

@@ -39,7 +39,7 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=launch,
     explain=explain,
-    sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
+    sizes=((1, 1), (0, 2), (31, 2), (257, 3), (1009, 4)),
     drawn=drawn,
     large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
