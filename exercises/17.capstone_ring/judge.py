@@ -71,8 +71,8 @@ def explain(launch, out, got):
         wrong = ~(np.abs(got - out.expected) <= out.tolerance) & ~np.isnan(out.expected)
     if np.array_equal(got[wrong], before[wrong]):
         return (
-            "The wrong elements still have their old values: do the blocks' parts cover a chunk, its"
-            " length / gridDim.x, rounded up, for any number of blocks?"
+            "The wrong elements still have their old values: do the blocks' parts cover a chunk,"
+            " its length / gridDim.x, rounded up, for any number of blocks?"
         )
     return (
         "In the first ranks - 1 steps, add the chunk that comes to your own; in the others, copy"

@@ -14,8 +14,8 @@ WHOLE = (
 )
 
 ONE_NUMBER = (
-    "By PTX's memory model, the elements of a vector are stored, and loaded, in any order: let value"
-    " and number travel in one element of 8 bytes, an `unsigned long long`."
+    "By PTX's memory model, the elements of a vector are stored, and loaded, in any order: let"
+    " value and number travel in one element of 8 bytes, an `unsigned long long`."
 )
 NO_FENCE = (
     "Value and number travel together, so nothing need be ordered: leave the fence out, which would"

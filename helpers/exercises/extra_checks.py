@@ -41,18 +41,19 @@ REPEATS = 2
 ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
-POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
+ATOMIC = r"(?<![.\w])(atom|red)\."  # bar.red is none
+POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|{ATOMIC}(?!{UNCHANGED})"
 BARRIER = r"\b(bar|barrier)\."
 DATA, READS = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
 IN_ONE_ORDER = r"\b(membar|fence\.sc)\.sys\b"
 OF_ONE_DEVICE = (
-    r"(?P<what>\b(atom|red)\.(?!shared|\S*\.sys\b)\S*|\b(ld|st)\.\S*\.(cta|cluster|gpu)\b\S*)"
+    rf"(?P<what>{ATOMIC}(?!shared|\S*\.sys\b)\S*|\b(ld|st)\.\S*\.(cta|cluster|gpu)\b\S*)"
 )
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
 
 USE_SYSTEM = (
-    "Ranks are devices, and an atomic orders its own device alone, unless its name ends in `_system`"
-    " or its scope is `.sys`: use one of these, or a `volatile` pointer."
+    "Ranks are devices, and an atomic orders its own device alone, unless its name ends in"
+    " `_system` or its scope is `.sys`: use one of these, or a `volatile` pointer."
 )
 
 Paths = dict[tuple[str, str], tuple[str, str]]

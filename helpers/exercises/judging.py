@@ -127,7 +127,9 @@ def _compiled(exercise, kernel, text):
 
 def _look_through(judge, ptx):
     """Refuse what must not be among the instructions of a kernel."""
-    if instructions.some_path_skips(ptx, (SLEEP, ACTS), LOOK):  # it does more than wait between looks
+    if instructions.some_path_skips(
+        ptx, (SLEEP, ACTS), LOOK
+    ):  # it does more than wait between looks
         raise Refused("instructions", Refusal.COMPILED_HAS(what="nanosleep"), Next.NO_SLEEP())
     for pattern, advice in judge.without.items():
         if found := re.search(pattern, ptx, re.MULTILINE):
