@@ -49,8 +49,8 @@ JUDGE = Judge(
         TakenAhead(
             64,
             "Take the numbers of step i + 1 into `p[(i + 1) % 2]` and `q[(i + 1) % 2]` before you"
-            " multiply those of step i: a product that waits for its own numbers has nothing to do"
-            " meanwhile.",
+            " multiply the numbers of step i: a product that waits for its own numbers has nothing"
+            " to do meanwhile.",
         ),
     ],
     advice={

@@ -35,7 +35,7 @@ def packets(values, turn):
 def launch(rng, size):
     n, ranks = size
     turn = 0 if n == 31 else int(rng.integers(2**31, 2**32))
-    old = (turn - 1 - n % 2) % 2**32  # whose packets are still there, or those of the one before
+    old = (turn - 1 - n % 2) % 2**32  # whose packets are still there: the last turn's, or older
     alike = np.array([turn, old], np.uint32).view(np.float32)
     x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
     x[:, 3:4] = -0.0

@@ -137,7 +137,7 @@ def packed_launch(
     """The Launch of a kernel whose blocks make rows x 128 of a product. size: m, n, k; and, where
     lines are longer, with NaN past their ends, into how many stretches of tiles `deep` k is split:
     c has the product of each."""
-    m, n, k, splits = *size, *(1,) * (4 - len(size))
+    m, n, k, splits = size if len(size) > 3 else (*size, 1)
     a, b = operands(rng, m, n, k)
     each, longer = -(-k // (deep * splits)) * deep, 8 * (len(size) > 3)
     parts = [slice(split * each, (split + 1) * each) for split in range(splits)]
