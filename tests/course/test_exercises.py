@@ -215,6 +215,16 @@ OTHER_DESIGNS = {
     ("02.atomic", "atomics that return a value"): {
         "atomicAdd(out, Acc(x[i]));": "if (atomicAdd(out, Acc(x[i])) == 1e30f) *out = 0;"
     },
+    ("16.fused", "a tree for the sum"): {
+        "sum = block_reduce(sum, Sum<Acc>());": """__shared__ Acc part[64];
+    part[threadIdx.x] = sum;
+    for (int half = 32; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    sum = part[0];"""
+    },
     ("17.capstone_ring", "all threads wait"): {"if (threadIdx.x == 0) wait_for": "wait_for"},
     ("17.capstone_ring", "acquire and release"): {
         "wait_for(theirs, step)": "for (int seen = -1; seen < step;)"
