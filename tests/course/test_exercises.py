@@ -1179,7 +1179,7 @@ def test_only_a_sleep_between_two_looks_is_a_wait():
 
     def skips(*items):
         ptx = "\n".join((*items, "ret;"))
-        return instructions.some_path_skips(ptx, judging.SLEEP, judging.ACTS, judging.LOOK)
+        return instructions.some_path_skips(ptx, (judging.SLEEP, judging.ACTS), judging.LOOK)
 
     assert not skips(look, "@%p1 bra B;", sleep, "bra A;", "B: " + store)
     assert skips(look, sleep, "@%p1 bra A;", store)
