@@ -59,7 +59,11 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
+    undefined={
+        "inf": "an element that is taken off first leaves a NaN of an infinity",
+    },
     far=far,
+    spare=64,
     counted=(64, 256),
     budget={"ld.sectors": (2112, 2112), "ld.requests": (576, 660)},
     explain=explain,

@@ -29,7 +29,7 @@ def launch(rng, size):
     return Launch(
         [In(x), In(label), out, np.int64(hidden)],
         batch,
-        128,
+        64 if hidden == 129 else 128,
         what=several(batch, "row", hidden),
     )
 
