@@ -6,7 +6,7 @@ from typing import Any
 from .. import sources
 from . import costs
 
-__all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips", "unused"]
+__all__ = ["named_by_headers", "of_kernel", "some_path_skips", "unused"]
 
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
@@ -68,10 +68,3 @@ def named_by_headers(source: str, advice: str) -> dict[str, str]:
                 if re.search(rf'"[^"\n]*\b{re.escape(instruction)}\b', body):
                     found.setdefault(instruction, name)
     return found
-
-
-def file_of(instructions: str, place: int) -> str:
-    """The file that an instruction comes from, by the .loc before it."""
-    *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
-    found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)
-    return found[1] if found else ""

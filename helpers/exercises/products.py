@@ -24,6 +24,7 @@ __all__ = [
     "product",
     "product_launch",
     "sum_by_last_block",
+    "which_keys",
     "sums_of_boxes",
     "totals",
 ]
@@ -157,6 +158,35 @@ def attention(
     bias = None if seen is None else np.where(seen, 0, -np.inf)
     want, _, error, _ = checks.attention(q, k, v, scale, bias)
     return Out(want, 2 * error)
+
+
+def which_keys(
+    launch: Launch, out: Out, got: np.ndarray, seen: Callable[[int], tuple[int, int]]
+) -> str | None:
+    """In words, if the first wrong query's result is made of other keys than seen(query), the first
+    and the last; scores past the last key are 0."""
+    q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
+    scale = float(next(a for a in launch.arguments[4:] if isinstance(a, np.floating)))
+    got = got.reshape(np.shape(out.expected))
+    with np.errstate(all="ignore"):
+        wrong = (np.isfinite(got) & ~(np.abs(got - out.expected) <= out.tolerance)).any(2)
+        if not wrong.any():
+            return None
+        unit, query = np.argwhere(wrong)[0]
+        scores = np.append(scale * k[unit] @ q[unit, query], 0)
+        values = np.append(v[unit], np.zeros((1, v.shape[2])), 0)
+        first, last = seen(int(query))
+        ends = [(first, n) for n in range(first, len(scores))]
+        for begin, end in ends + [(n, m) for m in (last, last + 1) for n in range(m + 1)]:
+            powers = np.exp(scores[begin : end + 1] - scores[begin : end + 1].max())
+            made = powers @ values[begin : end + 1] / powers.sum()
+            if (begin, end) != (first, last) and np.allclose(made, got[unit, query], 1e-3, 1e-3):
+                right, yours = (
+                    f"keys {one} to {other}" if one < other else f"key {one} only"
+                    for one, other in ((first, last), (begin, end))
+                )
+                return f"Query {query} sees {right}; yours is made of {yours}."
+    return None
 
 
 # --- sums -----------------------------------------------------------------------------------------

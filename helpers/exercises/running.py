@@ -597,7 +597,8 @@ class _Wrong:
             if self.dtype.itemsize > 2:
                 types.append((Next.HALVES, wrong.astype(np.float16), right.astype(np.float16)))
         for words, held, of_right in types:
-            if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
+            is_lost = np.isfinite(right) & (right != of_right)
+            if (wrong == held).all() and wrong.any() and is_lost.mean() > 0.5:
                 return words()
         return ""
 

@@ -55,6 +55,20 @@ def test_addresses_in_clusters():
     assert [*map(_placed, said)] == [*map(_placed, _golden("clusters.txt"))]
 
 
+def test_an_arrival_at_a_block_that_has_ended_is_dropped():
+    """Other accesses are faults. A GPU says so of a store, too, where more clusters follow."""
+    said = _run("ended.cu", *"01234", options=("-arch=sm_90a",)).splitlines()
+    expected = _golden("ended.txt")
+    expected[1] = expected[1].replace("cudaSuccess", "cudaErrorLaunchFailure")
+    assert said == expected
+
+
+def test_the_sanitizer_reports_an_arrival_at_a_block_that_has_ended():
+    words = "-arch=sm_90a", "--", "0"
+    said = python("-m", "softgpu", "sanitize", ASKED / "ended.cu", *words).stderr
+    assert "has ended: cluster.sync() before its end" in said
+
+
 def _told(lines: list[str]) -> list[str]:
     """What does not differ from run to run. Each lane's local memory is elsewhere here, and aligned
     as it comes: of a GPU's lanes it is one window."""

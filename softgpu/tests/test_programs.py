@@ -154,6 +154,7 @@ def test_a_program_makes_graphs(folder, does):
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
     assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
+    assert ("scale: 1 block of 1 thread" in done.stderr) == (does == "profile")
 
 
 GRAPHS_INSIDE = """\

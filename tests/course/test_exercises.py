@@ -215,6 +215,16 @@ OTHER_DESIGNS = {
     ("02.atomic", "atomics that return a value"): {
         "atomicAdd(out, Acc(x[i]));": "if (atomicAdd(out, Acc(x[i])) == 1e30f) *out = 0;"
     },
+    ("16.fused", "a tree for the sum"): {
+        "sum = block_reduce(sum, Sum<Acc>());": """__shared__ Acc part[64];
+    part[threadIdx.x] = sum;
+    for (int half = 32; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    sum = part[0];"""
+    },
     ("17.capstone_ring", "all threads wait"): {"if (threadIdx.x == 0) wait_for": "wait_for"},
     ("17.capstone_ring", "acquire and release"): {
         "wait_for(theirs, step)": "for (int seen = -1; seen < step;)"
@@ -237,6 +247,13 @@ OTHER_DESIGNS = {
     ("17.packets", "the bits taken by a reference"): {
         "__uint_as_float(packet)": "reinterpret_cast<float &>(packet)"
     },
+    ("17.packets", "its two halves by a union"): {
+        "unsigned long long packet;": "union { struct { unsigned value, number; } is;"
+        " unsigned long long bits; } packet;\n    packet.is.number = ~turn;",
+        "do packet =": "while (packet.is.number != turn) packet.bits =",
+        "    while (packet >> 32 != turn);\n": "",
+        "float(packet)": "float(packet.is.value)",
+    },
     ("17.packets", "two packets in a store of 16 bytes, as in NCCL's LL"): """
     volatile unsigned long long *packets = inbox;
     int rank = blockIdx.y, right = (rank + 1) % gridDim.y;
@@ -253,6 +270,10 @@ OTHER_DESIGNS = {
     do packet = packets[rank * n + i];
     while (packet >> 32 != turn);
     out[rank * n + i] = __uint_as_float(mine) + __uint_as_float(packet);""",
+    ("17.push", "sleeps between two looks"): {
+        "while (all[rank * gridDim.x + blockIdx.x] == 0) {}": "while (!atomicOr_system("
+        "flags + rank * gridDim.x + blockIdx.x, 0u)) __nanosleep(20);"
+    },
     ("17.layer", "a row of x is shared, and ranks are an array"): """
     __shared__ float line[256];
     long long row = blockIdx.y;
@@ -1134,13 +1155,20 @@ def test_instructions_may_be_ruled_out(judged):
     assert code == "instructions: compiled_has nanosleep"
 
 
-@pytest.mark.parametrize("include", ["", "cccl/"])
-def test_the_file_of_an_instruction_is_that_of_the_loc_before_it(include):
-    header = f"/usr/local/cuda/include/{include}cuda/std/chrono"
-    ptx = f'.loc 1 3 5\nld;\n.loc\t2 7 1\nnanosleep.u32 9;\n.file 1 "a.cu"\n.file\t2 "{header}"'
-    assert instructions.file_of(ptx, ptx.index("ld;")) == "a.cu"
-    assert judging.OF_CUDA.search(instructions.file_of(ptx, ptx.index("nanosleep")))
-    assert instructions.file_of("nanosleep;", 0) == ""
+def test_only_a_sleep_between_two_looks_is_a_wait():
+    look, sleep, store = (
+        "A: ld.volatile.u32 %r1, [%rd1];",
+        "nanosleep.u32 20;",
+        "st.u32 [%rd2], %r1;",
+    )
+
+    def skips(*items):
+        ptx = "\n".join((*items, "ret;"))
+        return instructions.some_path_skips(ptx, judging.SLEEP, judging.ACTS, judging.LOOK)
+
+    assert not skips(look, "@%p1 bra B;", sleep, "bra A;", "B: " + store)
+    assert skips(look, sleep, "@%p1 bra A;", store)
+    assert skips(sleep) and skips(store, sleep, "ld.u32 %r1, [%rd1];", look)
 
 
 def test_instructions_may_have_to_be_there(judged):

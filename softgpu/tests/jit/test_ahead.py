@@ -28,7 +28,8 @@ shr.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;
 
 def planned(body):
     """(how many barriers a warp passes, what it waits before)"""
-    known = {"function": kernel(body), "calls_may_exit": False, "watchers": frozenset()}
+    none = dict.fromkeys(("watchers", "meeters"), frozenset())
+    known = {"function": kernel(body), "calls_may_exit": False, **none}
     run_passes(BUILDS["plain"].passes[:-1], known, by_driver=False)
     plan = known["ahead"]
     return len(plan.barriers), {item.name for item in plan.waits}

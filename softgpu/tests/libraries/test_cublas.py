@@ -127,6 +127,19 @@ def test_batches(blas, rng, letter):
     close(letter, dc.get().reshape(count, n, m), np.swapaxes(wanted, 1, 2))
 
 
+@pytest.mark.parametrize("code, one, small", [(2, 0x3C00, 0x0800), (14, 0x3F80, 0x3900)])
+def test_halves_are_summed_as_tensor_cores_sum_them(blas, code, one, small):
+    """Which cut 2^-26 off beside 1; floats would have rounded 30 of them up."""
+    line = np.array(([one] + 15 * [small]) * 2, np.uint16)
+    c = Device(np.array([3, 3], np.float32))
+    for at, factors in enumerate([(1, 0), (0.5, 2)]):
+        alpha, beta = (pointer(np.array([factor], np.float32)) for factor in factors)
+        sides = Device(line), code, 32, Device(line), code, 32
+        out = c_void_p(c._as_parameter_.value + 4 * at)
+        blas("cublasGemmEx", 1, 0, 1, 1, 32, alpha, *sides, beta, out, 0, 1, 68, -1)
+    assert c.get().tolist() == [2, 7]
+
+
 @pytest.mark.parametrize("of", [np.float16, np.float32])
 def test_gemm_ex_of_halves_sums_floats(blas, rng, of):
     a, b = (rng.integers(-8, 8, s).astype(np.float16) for s in ((64, 700), (700, 32)))

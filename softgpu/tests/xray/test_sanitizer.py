@@ -441,6 +441,36 @@ def test_a_loop_without_end_is_told_by_the_line_on_which_it_begins(line):
     assert fault.message == Happened.FAULT_IN_LOOP(what=fault.fault.what, line=line)
 
 
+@pytest.mark.parametrize("debug", [False, True])  # a call of a function, without optimisation
+def test_lanes_that_meet_wait_for_one_that_polls(debug):
+    source = """extern "C" __global__ void handed(float *x, int *flags)
+    {
+        if (threadIdx.x == 0) {
+            *(volatile int *)&flags[1 - blockIdx.x] = 1;
+            while (*(volatile int *)&flags[blockIdx.x] == 0) {}
+        }
+        __syncthreads_or(0);
+        x[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+    }"""
+    arrays = gpuarray.zeros(128, np.float32), gpuarray.zeros(2, np.int32)
+    assert not sanitize((source, "handed"), *arrays, grid=2, block=64, debug=debug)
+
+
+def test_a_loop_without_end_in_a_header_is_told_by_the_line_that_calls_it(tmp_path):
+    header = tmp_path / "waits.cuh"
+    header.write_text("\n\n__device__ void wait(volatile int *x)\n{\n    while (*x == 0) {}\n}\n")
+    kernel = f'''#include "{header}"
+    extern "C" __global__ void waits(int *x)
+    {{
+        x[1] = 2;
+        wait(x);
+    }}'''
+    with launch.target_of((kernel, "waits")).engine.time_limit(0.3):
+        found = sanitize((kernel, "waits"), gpuarray.zeros(2, np.int32), grid=1, block=32)
+    (fault,) = found.of("fault")
+    assert (fault.line, fault.source) == (5, "wait(x);")
+
+
 def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
     source = """extern "C" __global__ void turn(float *x)
     {
