@@ -133,14 +133,18 @@ class KernelCode:
         with suppress(OSError, ValueError, TypeError, KeyError):
             self._read(self._known)
             return
-        self._emit()
+        self.emitted()
 
-    def _emit(self) -> None:
+    def emitted(self) -> str:
+        """Its text in LLVM's words."""
+        if self._emitted:
+            return self._emitted
         module_text = ModuleText(self.layout, BUILDS[self._build], not self.is_full)
         self._emitted = module_text.emit(self.kernel)
         self.sites = module_text.sites
         self.notes = module_text.notes
         self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
+        return self._emitted
 
     def _read(self, name: str) -> None:
         header, _, self._object = cache.read(name).partition(b"\n")
@@ -161,10 +165,7 @@ class KernelCode:
         with suppress(OSError, ValueError, TypeError, KeyError):
             self._read(f"{self._key}.o")
             return
-        if not self._emitted:
-            self._emit()
         self._object = self._made_object()
-        self._emitted = ""
         self._write(f"{self._key}.o")
 
     def _write(self, name: str) -> None:
@@ -184,7 +185,7 @@ class KernelCode:
     def _made_object(self) -> bytes:
         quick = not self.is_full
         try:
-            return machine_code(module_of(self._emitted), quick)
+            return machine_code(module_of(self.emitted()), quick)
         except RuntimeError:  # LLVM shows the line that it cannot read, which then says whose it is
             text = ModuleText(self.layout, BUILDS[self._build], quick, annotated=True)
             module_of(text.emit(self.kernel))
@@ -196,6 +197,7 @@ class KernelCode:
             if not self._object:
                 with cache.alone(f"{self._key}.o"):
                     self._make()
+                self._emitted = ""
             for name in self._symbols:
                 llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
             key = self._key, library._handle
