@@ -30,7 +30,8 @@ def forward(x, weight, sizes, kind):
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
     launch = cache(partial(_convolution, layer, shape, kind))
-    product = _product_of_pixels(x, weight, kind, shape, True) if is_pixel(sizes) else None
+    lies = is_pixel(sizes) and not sizes.channels % CHUNK
+    product = _product_of_pixels(x, weight, kind, shape, True) if lies else None
 
     def call(x, weight, bias, room, stream):
         if product and bias is None:

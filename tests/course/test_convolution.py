@@ -354,6 +354,12 @@ def test_channels_last_watched(name, channels, watched):
 
 
 @pytest.mark.usefixtures("in_quick")
+@pytest.mark.parametrize("channels", [30, 3])
+def test_channels_last_of_points_in_lines_that_are_no_multiple_of_16_bytes(channels):
+    check_last((5, 7), (1, 1), images=3, channels=channels, channels_out=24)
+
+
+@pytest.mark.usefixtures("in_quick")
 @pytest.mark.parametrize("dtype, channels_out", [("float32", 8), ("float64", 3), ("float16", 5)])
 def test_channels_last_of_what_warpgroups_do_not_take(dtype, channels_out):
     check_last(*WINDOWS["uneven"], channels_out=channels_out, dtype=dtype)
