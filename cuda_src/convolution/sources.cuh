@@ -4,8 +4,9 @@
 #include "gemm/tiles.cuh"
 #include "im2col/window.cuh"
 
-// Columns of images x[images, channels, H, W]: [channels * window, images * places]. The product sums over
-// the window's elements, or (OVER_PLACES) over the places.
+// Columns of images x[images, channels, H, W], or of a group of their channels, of which x begins with the first:
+// [channels of the group * window, images * places]. The product sums over the window's elements, or (OVER_PLACES)
+// over the places.
 template <typename Element, typename Index, bool OVER_PLACES>
 struct Columns {
     using T = Element;
@@ -34,6 +35,18 @@ struct Columns {
     }
 };
 
+// Which group of channels and which tile of its product a block makes: tiles below each other come first.
+struct Part {
+    unsigned group, top, left;
+    __device__ Part(long long rows, long long columns, int high, int wide)
+    {
+        unsigned down = (rows + high - 1) / high, tiles = down * ((columns + wide - 1) / wide);
+        group = blockIdx.x / tiles;
+        unsigned tile = blockIdx.x - group * tiles;
+        top = tile % down * high, left = tile / down * wide;
+    }
+};
+
 // Which image a column is of, and which place in it.
 template <typename Index>
 struct Position {
@@ -44,22 +57,22 @@ struct Position {
     }
 };
 
-// Images x[images, channels, places] side by side, as [images * places, channels], summed over the places.
+// Images x[images, channels, places] side by side, or `width` of their channels, as [images * places, width], summed
+// over the places.
 template <typename Element, typename Index, int NEIGHBOURS>
 struct SideBySide {
     using T = Element;
     static constexpr int PACK = NEIGHBOURS;
     static constexpr bool ALONG_K = true;
     const T *x;
-    Index channels, places, depth;
+    Index channels, width, places, depth;
     Dividers<Index> dividers;
     __device__ Packed<T, PACK> operator()(Index k, Index channel) const
     {
         Packed<T, PACK> pack = {};
         Position<Index> position(k, places, dividers);
         const T *from = x + (position.image * channels + channel) * places + position.place;
-        if (k < depth && channel < channels)
-            pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
+        if (k < depth && channel < width) pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
         return pack;
     }
 };

@@ -646,7 +646,7 @@ def _convolutions():
     h, w = windows.sides((9, 16), 3, 1, 1)
     window = windows.argument(h, w), windows.dividers(w.places, h.places, w.kernel, h.kernel)
     x, weight, y = floats(2 * 3 * 9 * 16), floats(5 * 3 * 9), floats(2 * 5 * 9 * 16)
-    sizes, tile = [i32(n) for n in (2, 3, 5)], {"ROWS": "64", "COLUMNS": "64", "DEEP": "16"}
+    sizes, tile = [i32(n) for n in (2, 1, 3, 5)], {"ROWS": "64", "COLUMNS": "64", "DEEP": "16"}
     forward = [x, weight, zeros(2 * y.size), *sizes, *window, INT64(0)]
     yield Case("convolution/forward.cu 2x3x9x16 to 5", "convolution/forward.cu", "forward", (5, 2),
                (256,), forward, 0, {**tile, "W_PACK": "1"})  # fmt: skip
