@@ -14,6 +14,7 @@ from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
 from .product import Parts, Tiling, most_packed, pack_of
 from .reduce import WIDE
+from .tuning import caches, quickest
 from .windows import NARROW
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
@@ -21,6 +22,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 LAYOUTS = "NCHW", "NHWC"
 
 prepared = Kept()
+caches.append(prepared)
 
 
 def conv2d(
@@ -66,7 +68,9 @@ def conv2d(
             x, weight, bias = whole
             return conv2d(x, weight, bias, stride, padding, dilation, stream, layout, groups)
         if layout == "NHWC":
-            call = _as_they_lie(channels_last.forward, x, weight, sizes)
+            points = channels_last.forward_of_points
+            call = bias is None and _by_tensor_cores(points, x, weight, sizes)
+            call = call or _as_they_lie(channels_last.forward, x, weight, sizes)
             window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda x, weight, bias, room, stream: _turned_back(
@@ -317,9 +321,17 @@ def _by_tensor_cores(way, a, b, sizes):
     return way(a, b, sizes, kind)
 
 
+def _problem(what, sizes, dtype, packs=()):
+    """Return all that the choice of a kernel depends on."""
+    h, w = sizes.h, sizes.w
+    counts = sizes.images, sizes.groups, *sizes.in_group
+    sides = [(s.image, s.places, s.kernel, s.dilation, s.stride, s.pad) for s in (h, w)]
+    return what, dtype, *counts, *sides[0], *sides[1], *packs
+
+
 def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
     """Return the KernelCall of an implicit product, so tiled, of each group."""
-    choices = tiling.choices | choices | {"Acc": wide, "Out": parts.dtype}
+    choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
     choices["Index"] = sizes.index
     grid = tiling.tiles * sizes.groups, tiling.splits
     return KernelCall(file, choices, grid, (256,), *arguments)
@@ -331,21 +343,26 @@ def _forward(x, weight, sizes):
     count, depth = prod(sizes.result), prod(sizes.kernel)
     if not count:
         return lambda x, weight, bias, room, stream: form.new(x, room)
-    shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    tiling = Tiling.of(*shape, wide, sizes.groups)
-    parts = Parts(1, tiling.splits, count, form, wide)
     choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
-    told = sizes, tiling, parts, wide, choices
-    launch = _launch("convolution/forward.cu", *told, *sizes.arguments)
 
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
+    def prepare(tiling):
+        parts = Parts(1, tiling.splits, count, form, wide)
+        told = sizes, tiling, parts, wide, choices
+        launch = _launch("convolution/forward.cu", *told, *sizes.arguments)
 
-    return call
+        def call(x, weight, bias, room, stream):
+            made = parts.new(x, room)
+            after = (0 if bias is None else address(bias),)
+            launch(stream, (address(x), address(weight), address(made)), after)
+            return parts.finish(made, room, stream)
+
+        return call
+
+    shape = sizes.in_group[1], sizes.images * sizes.places, depth
+    ways = Tiling.ways(*shape, wide, sizes.groups)
+    packs = choices["W_PACK"], choices["Y_PACK"]
+    return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
 
 
 def _weight(x, grad_output, sizes):
@@ -355,20 +372,25 @@ def _weight(x, grad_output, sizes):
     if not prod(shape):
         return lambda x, grad_output, room, stream: form.new(x, room)
     depth, size = prod(sizes.kernel), x.dtype.itemsize
-    of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    tiling = Tiling.of(*of_group, wide, sizes.groups)
-    parts = Parts(1, tiling.splits, prod(shape), form, wide)
     choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
-    told = sizes, tiling, parts, wide, choices
-    launch = _launch("convolution/weight.cu", *told, *sizes.arguments)
 
-    def call(x, grad_output, room, stream):
-        made = parts.new(x, room)
-        launch(stream, (address(x), address(grad_output), address(made)))
-        return parts.finish(made, room, stream)
+    def prepare(tiling):
+        parts = Parts(1, tiling.splits, prod(shape), form, wide)
+        told = sizes, tiling, parts, wide, choices
+        launch = _launch("convolution/weight.cu", *told, *sizes.arguments)
 
-    return call
+        def call(x, grad_output, room, stream):
+            made = parts.new(x, room)
+            launch(stream, (address(x), address(grad_output), address(made)))
+            return parts.finish(made, room, stream)
+
+        return call
+
+    of_group = sizes.in_group[1], depth, sizes.images * sizes.places
+    ways = Tiling.ways(*of_group, wide, sizes.groups)
+    packs = choices["W_PACK"], choices["DY_PACK"]
+    return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
 
 def _input(weight, grad_output, sizes):

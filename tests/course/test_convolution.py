@@ -480,7 +480,7 @@ def test_channels_last_of_one_image_views_and_nothing():
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("channels", [(3, 5), (64, 72), (72, 130)], ids=str)
 def test_windows_by_warpgroups(name, channels, monkeypatch):
-    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
     convolution.prepared.clear()
     check_all(*WINDOWS[name], channels=channels[0], channels_out=channels[1], dtype="float16")
     convolution.prepared.clear()
