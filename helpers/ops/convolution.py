@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 import numpy as np
-from pycuda.gpuarray import GPUArray
+from pycuda.gpuarray import GPUArray, to_gpu
 
 from .. import windows
 from . import channels_last, depthwise, tensor, tensor_windows
@@ -329,6 +329,17 @@ def _problem(what, sizes, dtype, packs=()):
     return what, dtype, *counts, *sides[0], *sides[1], *packs
 
 
+def elements(channels, image, h, w):
+    """Return an array on the GPU of a kernel's struct Element: the elements of a window over
+    images[..., channels, *image]."""
+    channel, down, across = np.ogrid[:channels, : h.kernel, : w.kernel]
+    down, across = down * h.dilation, across * w.dilation
+    told = np.zeros((channels, h.kernel, w.kernel), "i8,i4,i4")
+    told["f0"] = (channel * image[0] + down) * image[1] + across
+    told["f1"], told["f2"] = down, across
+    return to_gpu(np.ascontiguousarray(told).view(np.int64).reshape(-1))
+
+
 def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
     """Return the KernelCall of an implicit product, so tiled, of each group."""
     choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
@@ -345,6 +356,7 @@ def _forward(x, weight, sizes):
         return lambda x, weight, bias, room, stream: form.new(x, room)
     choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
+    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
@@ -354,13 +366,14 @@ def _forward(x, weight, sizes):
         def call(x, weight, bias, room, stream):
             made = parts.new(x, room)
             after = (0 if bias is None else address(bias),)
-            launch(stream, (address(x), address(weight), address(made)), after)
+            given = x, weight, made, parts_of_window
+            launch(stream, tuple(map(address, given)), after)
             return parts.finish(made, room, stream)
 
         return call
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = Tiling.ways(*shape, wide, sizes.groups)
+    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
     packs = choices["W_PACK"], choices["Y_PACK"]
     return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
 
@@ -374,6 +387,7 @@ def _weight(x, grad_output, sizes):
     depth, size = prod(sizes.kernel), x.dtype.itemsize
     choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
+    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
@@ -382,13 +396,14 @@ def _weight(x, grad_output, sizes):
 
         def call(x, grad_output, room, stream):
             made = parts.new(x, room)
-            launch(stream, (address(x), address(grad_output), address(made)))
+            given = x, grad_output, made, parts_of_window
+            launch(stream, tuple(map(address, given)))
             return parts.finish(made, room, stream)
 
         return call
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    ways = Tiling.ways(*of_group, wide, sizes.groups)
+    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
     packs = choices["W_PACK"], choices["DY_PACK"]
     return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
@@ -404,7 +419,7 @@ def _input(weight, grad_output, sizes):
     channels, channels_out = sizes.in_group
     tilings = [
         Tiling.of(channels, sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel,
-                  wide, sizes.groups)
+                  wide, sizes.groups, gathered=True)
         for (h, _), (w, _) in shares
     ]  # fmt: skip
     splits = max(tiling.splits for tiling in tilings)  # one number for all: they share the parts
@@ -418,12 +433,14 @@ def _input(weight, grad_output, sizes):
         pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
         arguments = *sizes.arguments[:4], windows.argument(h, w), dividers, pixels
         told = sizes, replace(tiling, splits=splits), parts, wide, choices
-        launches.append(_launch("convolution/input.cu", *told, *arguments))
+        launch = _launch("convolution/input.cu", *told, *arguments)
+        launches.append((launch, elements(channels_out, sizes.result[2:], h, w)))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
-        for launch in launches:
-            launch(stream, (address(weight), address(grad_output), address(made)))
+        for launch, parts_of_window in launches:
+            given = weight, grad_output, made, parts_of_window
+            launch(stream, tuple(map(address, given)))
         return parts.finish(made, room, stream)
 
     return call

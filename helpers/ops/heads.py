@@ -109,8 +109,9 @@ GROUP_TILES = {  # by the size of heads: the time of a step
     256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
 GROUP_REST_US = 3  # of a block's tile, before and after its steps
-PRODUCTS_PER_US, READ_BYTES_PER_US = 1e6, 2e4  # of a multiprocessor, by warps
+PRODUCTS_PER_US, READ_BYTES_PER_US = 1.15e6, 2e4  # of a multiprocessor, by warps
 ALONE_US, REST_US = 1, 3  # the least that a step takes, and what is before and after
+MERGE_US = 4  # longer than sums take
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -399,9 +400,9 @@ class _Way:
         return f"{self.tile.rows} rows by {kind} / {self.splits}"
 
 
-def _seen(asked):
-    """Return the share of keys that queries see."""
-    return 0.5 if asked.side and asked.shape[-2] == asked.keys else 1
+def _seen(asked, share):
+    """Return the share of keys that blocks take long for: this one if each query sees others."""
+    return share if asked.side and asked.shape[-2] == asked.keys else 1
 
 
 def _by_groups(asked):
@@ -413,7 +414,7 @@ def _by_groups(asked):
     head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
     for tile, step_us in GROUP_TILES[head].items():
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
-        steps = ceil_divide(asked.keys * _seen(asked), tile.keys)
+        steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
         us = ceil_divide(blocks, multiprocessors()) * (steps * step_us + GROUP_REST_US)
         yield _Way(tile, blocks, 1, 1, us)
 
@@ -434,9 +435,9 @@ def _by_warps(asked):
         blocks = ceil_divide(lines, tile.rows) * units
         most = max(1, multiprocessors() * tile.blocks // blocks)
         for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
-            steps = ceil_divide(asked.keys * _seen(asked), tile.keys * splits)
+            steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
             us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-            us += sum_us(prod(asked.shape), splits)
+            us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
             yield _Way(tile, blocks, splits, fold, us)
 
 

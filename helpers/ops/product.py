@@ -1,6 +1,6 @@
 """Matrix products, by the kernels of cuda_src/gemm."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
@@ -218,11 +218,12 @@ TILES = (
     Tile(128, 64, 16, 2, 0.41, 0.35, 3.5),
     Tile(64, 128, 16, 2, 0.45, 0.37, 3),
     Tile(64, 64, 16, 2, 0.24, 0.21, 1.9),
-    Tile(32, 256, 16, 2, 0.42, 0.33, 2.5),
-    Tile(16, 256, 16, 2, 0.28, 0.2, 1.5),
+    Tile(32, 256, 16, 2, 0.45, 0.4, 2.5),
+    Tile(16, 256, 16, 2, 0.32, 0.25, 2),
 )
 WARPS = Tile(256, 128, 16, 1, 1.12, 1.3, 7.1)  # of gemm/warps.cu
 DEEP = 8
+GATHER_US = 0.0012  # of a column, for 8 elements along k
 
 
 @dataclass(frozen=True)
@@ -245,14 +246,17 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, wide, batch=1, by_warps=False):
-        """Return all tilings. by_warps: whether gemm/warps.cu takes such a product."""
+    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False):
+        """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
+        whether each element of b has to be found."""
         found, deep = [], ceil_divide(k, DEEP)
         for tile in (*TILES, WARPS) if by_warps else TILES:
+            more = GATHER_US * tile.columns * gathered
+            timed = replace(tile, alone_us=tile.alone_us + more, each_us=tile.each_us + more)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             waves = WAVES * multiprocessors() * tile.blocks // (tiles * batch)
             for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
-                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), tile)
+                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), timed)
                 us += sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us))
         return found
