@@ -48,6 +48,9 @@ Collective operations (all_reduce and the others above that take `arrays`) take 
 (helpers.ranks). With an mpi4py communicator, each process passes its own array (helpers.mpi). On
 GPUs, all_reduce of several arrays launches one kernel per device; the kernels wait for each other.
 
+tune(ops.matmul, a, b), or any other product or convolution, times each kernel and tile that might
+make it, and remembers the quickest (docs/choices.md).
+
 A window's kernel size, stride, padding and dilation are numbers, or (height, width) pairs."""
 
 from .collective import *  # noqa: F403
@@ -66,6 +69,7 @@ from .reduce import *  # noqa: F403
 from .reduce import __all__ as _reduce
 from .softmax import *  # noqa: F403
 from .softmax import __all__ as _softmax
+from .tuning import tune
 from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
@@ -79,4 +83,5 @@ __all__ = [
     *_reduce,
     *_softmax,
     *_windows,
+    "tune",
 ]

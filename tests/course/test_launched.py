@@ -14,6 +14,7 @@ OF_HALVES = [
     f"convolution/{name}.cu"
     for name in ("channels_last", "taps", "tensor", "tensor_weight", "widened")
 ]
+OF_GROUPS = [f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")]
 BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
     *(f"gemm/{name}.cu" for name in ("hopper", "hopper_float8", "tensor_float8")),
@@ -50,12 +51,14 @@ NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
+    **dict.fromkeys(OF_GROUPS, "ops.conv2d and its gradients choose it: test_convolution.py"),
     "gemm/tensor.cu": "ops.matmul chooses it: test_gemm.py",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
     **dict.fromkeys(
-        OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_DECODING + OF_RANKS, "no GPU has counted it yet"
+        OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_DECODING + OF_RANKS + OF_GROUPS,
+        "no GPU has counted it yet",
     ),
     **dict.fromkeys(["gemm/transposed.cu", "gemm/warps.cu"], "no GPU has counted it yet"),
     "softmax/cluster.cu": "no GPU has counted it yet",
