@@ -87,7 +87,7 @@ PACKAGES = {
     # Without that index, PyPI gives a build for CUDA: 4 GB more, as good. It wants another Triton.
     "triton": [
         "--extra-index-url", os.environ.get("TORCH_INDEX", "https://download.pytorch.org/whl/cpu"),
-        "--retries=1", "torch==2.13.0", "matplotlib==3.11.2", "pandas==3.1.1", "scipy==1.17.1",
+        "--retries=1", "torch==2.13.0", "pandas==3.1.1", "scipy==1.17.1",
         "tabulate==0.10.0", "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],

@@ -31,7 +31,6 @@ LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 SLEEP, LOOK = r"\bnanosleep\b", r"\b(ld\.(volatile|relaxed|acquire)|atom|mbarrier)\b"
 ACTS = r"^(@\S+ )?(ret|exit|trap|red|bar|barrier|(st|ld)\.(?!param|local))"
-NUMBERS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def judge(exercise, kernel, seed=None):
@@ -390,20 +389,15 @@ def _unused(run):
 
 
 def _most_before(run, right):
-    """Which number of a launch's size is most beyond the same number of the right ones, or None:
+    """Which of a launch's sizes is most beyond the same one of the right launches, or None:
     a dict of words."""
-    numbers = NUMBERS.findall(run.launch.what)
-    others = [NUMBERS.findall(other.launch.what) for other in right]
-    others = [other for other in others if len(other) == len(numbers)]
+    sizes, others = run.launch.sizes, [other.launch.sizes for other in right]
+    others = [other for other in others if len(other) == len(sizes)]
     if len(others) < 2:
         return None
-    pairs = [(value, max(before, key=_number)) for value, before in zip(numbers, zip(*others))]
-    value, most = max(pairs, key=lambda pair: _number(pair[0]) / max(_number(pair[1]), 1))
-    return {"value": value, "most": most} if _number(value) > _number(most) else None
-
-
-def _number(text):
-    return float(text.replace(",", ""))
+    pairs = [(value, max(before)) for value, before in zip(sizes, zip(*others))]
+    value, most = max(pairs, key=lambda pair: pair[0] / max(pair[1], 1))
+    return {"value": f"{value:,}", "most": f"{most:,}"} if value > most else None
 
 
 def _cause(reason):
