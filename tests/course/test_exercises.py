@@ -3,10 +3,12 @@
 import ast
 import builtins
 import inspect
+import mmap
 import re
 from dataclasses import replace
 from functools import cache
 from html import escape
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -1474,6 +1476,21 @@ def test_bits_are_the_same_in_any_order_where_they_must_be(judged):
 def test_inputs_are_not_loaded_by_atomics(judged):
     verdict = judged(changed("2 * x[i]", "2 * atomicAdd((float *)x + i, 0.f)"))
     assert codes(verdict) == ["inputs: written_to n = 65,536 x"]
+
+
+def test_a_verdict_keeps_none_of_its_arrays(judged):
+    """A notebook keeps the verdicts of all its cells."""
+    elements = 1 << 18
+    says = {"counted": elements, "budget": {}, "limits": None}
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+    text = exercises.solution(FIRST)
+    kept = [judged(text, **says) for _ in range(2)]
+    before = resident()
+    kept += [judged(text, **says) for _ in range(4)]
+    assert all(kept) and resident() - before < 2 * 8 * elements  # of four, the arrays of two
 
 
 def test_graders_get_an_exception():
