@@ -18,22 +18,22 @@ ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/reworded"
 SAYS = ("bench", "helpers", "publish", "scripts", "softgpu")
 SAYS_IN_C = ("softgpu/driver", "softgpu/cudart")
-AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and pages that tests compare
-    "softgpu/tests/", "scripts/reworded.py", "helpers/nvcc_says.py",
+AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and NVIDIA's own
+    "softgpu/tests/", "scripts/reworded.py", "helpers/nvcc_says.py", "softgpu/driver/base/error.c",
 )  # fmt: skip
 
 KEPT = re.compile(
     r"`[^`]*`|(?<!\w)'[^'\n]{1,60}'(?!\w)|\{[^{}]*\}|%[-+ #0-9.*lhz]*[a-z]|https?://\S+"
-    r"|\b(?:sudo )?(?:apt|pip) install [^,;:]+|\b(?:git|mv|nvcc|softgpu|cuobjdump) [-\w][-\w.]*"
+    r"|\b(?:sudo )?(?:apt|pip) install [^,;:]+|\b(?:git|mv|nvcc|ptxas|softgpu) [-\w][-\w.]*"
 )
 WORD = re.compile(r"(?<![\w./\\=<>{}%$@#&|*-])([a-z]{2,})(?![\w\\=<>({}%$@#&|*]|[./-]\w)")
 FIRST = re.compile(r"(?:^|(?<=[.:] ))([A-Z][a-z]+)(?= )")
 COMMON = frozenset(
-    "a an are as at be but by can cannot do does each for from has have if in into is it its no of"
+    "an are as be but by can cannot do does each for from has have if into is it its no of"
     " on one only so than that the them then there this to was what which with".split()
-)  # none of PTX's: and, or, not
+)  # none that tables have: a, and, at, in, not, or
 MESSAGES = re.compile(r"(?:\w*(?:Error|Warning|Exit|Refused|Misplaced|Unsupported)|print|warn)$")
-NO_WORDS = re.compile(r"^\s*#include|\basm\b|_Pragma")
+NO_WORDS = re.compile(r"^\s*#include|\basm\b|_Pragma|Assertion")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -56,9 +56,9 @@ def _other(word):
 
 
 def is_prose(text):
-    """Whether it reads as a sentence, whoever uses it; code and tables don't."""
+    """Whether a line reads as a sentence, whoever uses it; code and tables don't."""
     words = re.findall(r"[a-z']+", text)
-    return len(words) > 2 and len(COMMON.intersection(words)) > 1 and not re.search(r";\n|__", text)
+    return len(COMMON.intersection(words)) > 1 and not re.search(r"\n.|__", text.strip())
 
 
 class Python(ast.NodeTransformer):

@@ -134,11 +134,11 @@ def test_labels_of_sizes_do_not_touch():
 def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
     others = bench.Timings("some")  # of which the ceiling alone is recorded
     others.measure("add", 1000, lambda: None, 12000)
-    said = "no GPU here, and no times recorded for these steps"
-    for of, text in (others, said), (bench.Timings("nothing"), "no step is timed yet"):
+    for of in others, bench.Timings("nothing"):
         axes, alt = axes_of(plot, of)
         assert not axes.lines and not axes.axison and not axes.get_title(loc="left")
-        assert [line.get_text() for line in axes.texts] == [text] and text in alt
+        (text,) = (line.get_text() for line in axes.texts)
+        assert text in alt and not numbers(text) and ("GPU" in text) == (of is others)
 
 
 def test_title_tells_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):

@@ -66,7 +66,7 @@ def test_unknown_part_is_refused():
     "text", ["__global__ void f() {}", "extern int x;\n" + "int y;\n" * 1000], ids=["line", "long"]
 )
 def test_source_text_is_no_file(text):
-    with refused(TypeError, "cuda_src", "(source, kernel name)"):
+    with refused(TypeError, "cuda_src", "SourceModule"):
         sources.find(text)
 
 

@@ -19,7 +19,8 @@ static CUresult check(const Graph *graph, bool sorted, const Graph *copy, CUgrap
 {
     if (!sorted) {
         *how = INVALID_STRUCTURE;
-        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph go in a circle");
+        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of graph %p go in a circle",
+                    graph->handle);
     }
     if (condition_is_unused(graph)) {
         *how = UNUSED_CONDITION;
