@@ -19,12 +19,14 @@ from . import costs, handed, instructions, real, seen
 from .launches import Far, Out, drawn
 from .progress import seed_of
 from .running import Run
+from .values import Special
 from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
 __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
+SPECIAL = {"NaN", "inf"}
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 SLEEP, LOOK = r"\bnanosleep\b", r"\b(ld\.(volatile|relaxed|acquire)|atom|mbarrier)\b"
@@ -124,7 +126,9 @@ def _compiled(exercise, kernel, text):
 
 def _look_through(judge, ptx):
     """Refuse what must not be among the instructions of a kernel."""
-    if instructions.some_path_skips(ptx, SLEEP, ACTS, LOOK):  # it does more than wait between looks
+    if instructions.some_path_skips(
+        ptx, (SLEEP, ACTS), LOOK
+    ):  # it does more than wait between looks
         raise Refused("instructions", Refusal.COMPILED_HAS(what="nanosleep"), Next.NO_SLEEP())
     for pattern, advice in judge.without.items():
         if found := re.search(pattern, ptx, re.MULTILINE):
@@ -148,7 +152,7 @@ class _Trial:
         far, large = self.judge.far, self.judge.large
         more = sum(check.launches for check in self.checks) + bool(far)
         self.verdict.of = len(sizes) + len(large) + 1 + more
-        self._try_all(sizes)
+        self._try_special(self._try_all(sizes))
         self._try_large(large)
         for check in self.checks:
             check.before(self)
@@ -174,19 +178,22 @@ class _Trial:
     def _launches(self, sizes):
         return [self._launch(size, self.verdict.seed, n) for n, size in enumerate(sizes)]
 
-    def _launch(self, size, *seed, block=None):
+    def _launch(self, size, *seed, block=None, special=""):
         """One size's launch, which is named if the judge does not say what it is.
 
-        block: the threads of its blocks, in place of the judge's."""
+        block: the threads of its blocks, in place of the judge's; special: what each of its arrays
+        of floats has besides."""
+        rng = Special(seed, float(special)) if special else np.random.default_rng(seed)
         with np.errstate(all="ignore"):  # infinities are among the values
-            launch = self.judge.launch(np.random.default_rng(seed), size, **self.chosen)
+            launch = self.judge.launch(rng, size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
+        launch.what += f", with {special}" if special else ""
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.judge)
 
     def _try_all(self, sizes):
         """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
-        one that has several blocks, and the smallest."""
+        one that has several blocks, and the smallest. Their Runs."""
         runs = self._launches(sizes)
         for number, run in enumerate(runs):
             if reason := _refusal(run):
@@ -201,6 +208,15 @@ class _Trial:
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
+        return runs
+
+    def _try_special(self, runs):
+        """The largest of the judge's own sizes with a NaN, or an infinity, in each array of floats,
+        where the exercise says what becomes of them; not watched, and counted with that size."""
+        sizes = self.judge.sizes
+        size = max(range(len(sizes)), key=lambda n: runs[n].bytes)
+        for special in sorted(SPECIAL - self.judge.undefined.keys()):
+            self._launch(sizes[size], self.verdict.seed, size, special=special).run()
 
     def _try_large(self, sizes):
         """Sizes far outside of those that are drawn, not watched, which would take long."""
@@ -265,7 +281,7 @@ class _Trial:
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
-        self.verdict.find_times = partial(self._times, run, reports[0])
+        self.verdict.find_times = partial(self._times, run.launch.what, run.shape, reports[0])
         if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
         for check in self.checks:
@@ -288,8 +304,9 @@ class _Trial:
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 
-    def _times(self, run, report):
-        """What the counted launch would take, beside ours, if it were a large one."""
+    def _times(self, what, shape, report):
+        """What the counted launch would take, beside ours, if it were a large one. It is known by
+        its words and its shape: a verdict lives on in a notebook, and would keep its arrays."""
         if self.rate:
             run, ours = (
                 self._launch(self.rate.size, COUNTED_SEED),
@@ -297,17 +314,15 @@ class _Trial:
             )
             return real.times(None, run.count(0), ours, True, self.rate)
         size = self.judge.counted
-        is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
+        is_plain = what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
-        blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
+        blocks_grow = not is_plain or self._has_more_blocks(2 * size, shape)
         return real.times(size if is_plain else None, report, ours, blocks_grow, self.rate)
 
-    def _has_more_blocks(self, size, run):
+    def _has_more_blocks(self, size, shape):
         larger = self._launch(size, COUNTED_SEED).shape
-        return (
-            prod(larger["grid"]) > prod(run.shape["grid"]) or larger["block"] != run.shape["block"]
-        )
+        return prod(larger["grid"]) > prod(shape["grid"]) or larger["block"] != shape["block"]
 
     def counted(self):
         return self._launch(self.judge.counted, COUNTED_SEED)

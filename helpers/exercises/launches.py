@@ -62,7 +62,7 @@ class Out:
     """An array that the kernel writes, and what must be in it then, to within a tolerance.
 
     initial: what is in it before; None: poison, which counts as never written.
-    bits: every bit counts, so -0 is not 0."""
+    bits: every bit counts where the tolerance is 0, so -0 is not 0."""
 
     expected: np.ndarray
     tolerance: ArrayLike = 0

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, float8, ops, sources, xray
-from helpers.ops import hopper, product, tensor
+from helpers.ops import hopper, product, tensor, tuning
 from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
@@ -134,7 +134,10 @@ def test_warp_tiles_keep_within_their_arrays_and_wait_for_each_other():
 def test_large_products_of_floats_are_made_by_warp_tiles(way, monkeypatch):
     """Whichever way they lie, in batches, in lines of fours; others are packed.cu's."""
     a, b = numbers(2, 500, 36), numbers(2, 36, 132)
-    monkeypatch.setattr(product, "multiprocessors", lambda: 4)
+    monkeypatch.setattr(tuning, "multiprocessors", lambda: 132)
+    assert product.Tiling.of(4096, 4096, 4096, "float32", by_warps=True).tile == product.WARPS
+    monkeypatch.setattr(product, "TILES", product.TILES[:1])
+    monkeypatch.setattr(product.Tiling, "us", property(lambda self: -self.tile.rows), raising=False)
     names, kernel = [], sources.kernel
     told = lambda name, **choices: names.append(name) or kernel(name, **choices)  # noqa: E731
     monkeypatch.setattr(sources, "kernel", told)
@@ -261,7 +264,7 @@ def only(monkeypatch):
         if tile:
             monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
         if groups:
-            monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+            monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
         else:
             monkeypatch.setattr(hopper, "fits", lambda *_: False)
         product.prepared.clear()

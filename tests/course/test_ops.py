@@ -349,6 +349,29 @@ def test_shapes_as_the_benchmark_draws_them(bench_drawn, place):
     bench_drawn.checked(draw, host, result, str(draw))
 
 
+@pytest.fixture
+def bench_layers(monkeypatch):
+    """bench/bench_layers.py, for draws that the software GPU makes in a second or two"""
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "bench")
+    module = importlib.import_module("bench_layers")
+    monkeypatch.setattr(module, "MOST", 1 << 15)
+    monkeypatch.setattr(module, "WORK", dict.fromkeys(module.WORK, (0, 1 << 19)))
+    return module
+
+
+KINDS_THAT_MULTIPLY = 9
+
+
+@pytest.mark.parametrize("place", range(KINDS_THAT_MULTIPLY))
+def test_layers_as_the_benchmark_draws_them(bench_layers, place):
+    assert len(bench_layers.KINDS) == KINDS_THAT_MULTIPLY
+    shares = [
+        check("ours", runs["ours"]())
+        for *_, runs, check in bench_layers.cases(7, 3, None, [bench_layers.KINDS[place]])
+    ]
+    assert len(shares) == 3 and 0 < max(shares) <= 1
+
+
 def test_a_pool_keeps_no_more_of_long_results_than_it_may(monkeypatch):
     room, x = workspace(None), on_gpu(np.zeros(LONG, np.float32))
     room.memory.free_held()

@@ -1,7 +1,9 @@
 """The folder of compiled kernels: it stays within its size, and costs no launch where it fails."""
 
+import ctypes
 import errno
 import gc
+import json
 import os
 import re
 import subprocess
@@ -11,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from softgpu import cache, sass
+from softgpu import build, cache, sass
+from softgpu.jit import compile
+from softgpu.loaded import LoadedModule
 from softgpu.tests import ROOT, autoinit, python
 from softgpu.tests.facts import missing, refused
 
@@ -267,6 +271,23 @@ PTX = """
 { .reg .b64 %rd<2>; .reg .b32 %r<2>;
   ld.param.u64 %rd1, [p]; mov.u32 %r1, NUMBER; st.global.u32 [%rd1], %r1; ret; }
 """
+
+
+def test_a_kernel_that_only_instrumented_builds_ran_is_not_emitted_again(folder, monkeypatch):
+    text = PTX.replace("NUMBER", "4")
+    first = LoadedModule(text).code("k", "plain")
+    first.keep_what_is_known()
+    emitted, emit = [], compile.ModuleText.emit
+    monkeypatch.setattr(
+        compile.ModuleText, "emit", lambda *given: emitted.append(given) or emit(*given)
+    )
+    again = LoadedModule(text).code("k", "plain")
+    assert again.sites == first.sites and again.runs_through and not emitted
+    assert json.dumps(again.notes) == json.dumps(first.notes)
+    assert again.address(ctypes.CDLL(str(build.build()))) and len(emitted) == 1
+    (folder / again._known).write_bytes(b"half")
+    assert LoadedModule(text).code("k", "plain", quick=False).sites == first.sites
+    assert len(emitted) == 2
 
 
 @pytest.mark.slow
