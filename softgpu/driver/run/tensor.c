@@ -252,8 +252,7 @@ INLINE void prepare(Product *p, const Mma *m, Format of_a, Format of_b, uint32_t
 }
 
 /* c and what is made of the sums, which the kinds of a and b do not change. */
-NEWER_TOO static void finish(Product *p, bool half_c, bool half_d, const uint32_t *c,
-                                  uint32_t *d)
+NEWER_TOO static void finish(Product *p, bool half_c, bool half_d, const uint32_t *c, uint32_t *d)
 {
     double sum[ROWS * COLUMNS];
     p->special |=

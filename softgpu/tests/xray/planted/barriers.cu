@@ -117,14 +117,14 @@ extern "C" __global__ void two_roles(const float *x, float *y)
     row[i] = x[i];
     if (i < 64) {
 #if BUG
-        __syncthreads(); // caught: divergent barrier
+        __syncthreads();  // caught: divergent barrier
 #else
         asm volatile("barrier.sync 1;" ::: "memory");
 #endif
         y[i] = row[i + 64];
     } else {
 #if BUG
-        __syncthreads(); // caught: divergent barrier
+        __syncthreads();  // caught: divergent barrier
 #else
         asm volatile("barrier.sync 1;" ::: "memory");
 #endif
