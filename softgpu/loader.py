@@ -300,6 +300,7 @@ class Engine:
                 code = module.code(name, "plain")
             except PtxError as error:
                 raise type(error)(f"{error}{module.refused_beside(name)}") from error
+            code.keep_what_is_known()
             facts = facts_of(module.program.functions[name], code)
             facts["watched_shared"] = module.watched_layout(name).static_shared_bytes
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))

@@ -42,6 +42,10 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)),
     drawn=drawn,
+    undefined={
+        "NaN": "what a hidden key has may count 0 times, or not at all",
+        "inf": "what a hidden key has may count 0 times, or not at all",
+    },
     far=far,
     choices=("ROWS", "THREADS"),
     counted=(2, 1024, 100),

@@ -38,6 +38,9 @@ JUDGE = Judge(
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
     large=((1, 300, 1203),),
+    undefined={
+        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+    },
     counted=(1, 64, 64),
     budget={},
     explain=explain,

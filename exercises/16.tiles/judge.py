@@ -75,6 +75,9 @@ JUDGE = Judge(
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
     large=((1, 300, 1203, 0),),
+    undefined={
+        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+    },
     far=far,
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from math import log, prod
+from math import lgamma, log, prod
 
 import numpy as np
 
@@ -783,7 +783,9 @@ def _on_limits(c: _Common) -> str:
     sources = {Part.INPUT(number=n): v for n, v in c.inputs.items() if v.size == c.all.size}
     sources = {name: v.ravel().astype(float) for name, v in sources.items()}
     sources[Part.EXPECTED()] = c.all
-    if c.is_wrong.all() or c.is_wrong.sum() < 2 or (~c.is_wrong).sum() < 2:
+    sizes = c.all.size, c.is_wrong.sum(), (~c.is_wrong).sum()
+    ways, *others = (lgamma(size + 1) for size in sizes)  # to choose the wrong ones
+    if sum(others) - ways + log(4 * len(sources)) > log(CHANCE):
         return ""
     for name, values in sources.items():
         for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):

@@ -20,6 +20,7 @@ WHOLE = RNG.integers(-(10**6), 10**6, 300)
 MIXED = np.where(np.arange(300) % 3, WHOLE, WHOLE // 100)
 FEW = np.where(np.arange(300) % 70 == 5, np.float32([1, -1] * 150), 0)
 MANY_AND_A_LARGE = np.append(numbers(RNG, 9999), np.float32(8000))
+SORTED = np.sort(LINE[:8])
 BLOCKED = numbers(RNG, 4, 256)
 
 
@@ -286,6 +287,7 @@ def test_nothing_is_said_of_what_has_nothing_in_common():
         (0 * LINE, 1.5e-3 * FEW, 1e-3, [LINE[::-1]], Next.LACKS),
         (LINE, LINE + FEW * np.sin(99 * LINE), 1e-3, [MANY_AND_A_LARGE], Next.AMONG),
         (LINE / 10, LINE / 10 + 0.15 * FEW, 0.1, [LINE / 10], Next.IN_SUM),
+        (SORTED, changed(SORTED, np.s_[4:], np.sin), 1e-5, [], Next.BEYOND),
         (
             changed(GRID, np.s_[1:], lambda x: x * np.nan),
             changed(changed(GRID, np.s_[1:], lambda x: x * np.nan), np.s_[0], np.cos),
