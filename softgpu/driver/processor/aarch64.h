@@ -4,7 +4,6 @@
 
 #define NEWER_TOO
 #define NEWER_IF_EXPORTED
-#define NEWER_WITH_FMA
 
 #define HOST_PAGE ((uint64_t)sysconf(_SC_PAGESIZE)) /* 4, 16 or 64 KiB */
 

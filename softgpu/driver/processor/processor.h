@@ -2,7 +2,6 @@
 
    NEWER_TOO               functions over lanes, once more for newer processors
    NEWER_IF_EXPORTED   the same of functions that compiled kernels call
-   NEWER_WITH_FMA      the same with fused multiply-adds
    HOST_PAGE            bytes of a page of memory
    FloatMode            how the processor rounds: PLAIN_FLOATS is to nearest with subnormals kept and no
                         traps, ROUND_... are the bits for other directions, ROUND_TO_ZERO has all of them

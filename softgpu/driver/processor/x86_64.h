@@ -4,10 +4,8 @@
 #define NEWER_TOO __attribute__((target_clones("avx2", "default")))
 #if defined(__clang__) /* makes no such copies of these */
 #define NEWER_IF_EXPORTED
-#define NEWER_WITH_FMA
 #else
 #define NEWER_IF_EXPORTED NEWER_TOO
-#define NEWER_WITH_FMA __attribute__((target_clones("arch=haswell", "default")))
 #endif
 
 #define HOST_PAGE 4096u

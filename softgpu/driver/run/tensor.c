@@ -252,8 +252,7 @@ INLINE void prepare(Product *p, const Mma *m, Format of_a, Format of_b, uint32_t
 }
 
 /* c and what is made of the sums, which the kinds of a and b do not change. */
-NEWER_WITH_FMA static void finish(Product *p, bool half_c, bool half_d, const uint32_t *c,
-                                  uint32_t *d)
+NEWER_TOO static void finish(Product *p, bool half_c, bool half_d, const uint32_t *c, uint32_t *d)
 {
     double sum[ROWS * COLUMNS];
     p->special |=
@@ -297,7 +296,7 @@ INLINE void floats(const Mma *m, Format of_a, Format of_b)
 }
 
 #define FLOATS(name, a, b)                                                                         \
-    NEWER_WITH_FMA static void name(const Mma *m) { floats(m, formats[a], formats[b]); }
+    NEWER_TOO static void name(const Mma *m) { floats(m, formats[a], formats[b]); }
 FLOATS(halves, MMA_F16, MMA_F16)
 FLOATS(bfloats, MMA_BF16, MMA_BF16)
 FLOATS(tf32s, MMA_TF32, MMA_TF32)
@@ -416,8 +415,8 @@ INLINE void integers(const Mma *m, uint32_t rows, uint32_t bits)
     write_sums(m->d, false, rows, c);
 }
 
-NEWER_WITH_FMA static void bytes(const Mma *m, uint32_t rows) { integers(m, rows, 8); }
-NEWER_WITH_FMA static void nibbles(const Mma *m, uint32_t rows) { integers(m, rows, 4); }
+NEWER_TOO static void bytes(const Mma *m, uint32_t rows) { integers(m, rows, 8); }
+NEWER_TOO static void nibbles(const Mma *m, uint32_t rows) { integers(m, rows, 4); }
 
 static void bits(const Mma *m, uint32_t rows)
 {

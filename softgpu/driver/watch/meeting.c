@@ -74,7 +74,7 @@ static void pass_barrier(const Warp *w, uint32_t id, bool all)
     order_barrier(id, waits, all);
     if (!all) return;
     uint32_t first = __builtin_ctz(came), site = here->barrier_site[id][first];
-    FOR_LANES(other, came)
+    FOR_LANES(other, id ? 0 : came) /* PTX lets warps come to the others from different lines */
     report_two_lines(w, (uint32_t[]){first, other},
                      (uint32_t[]){site, here->barrier_site[id][other]});
     uint32_t gone = watch.job->threads - w->worker->live_threads;

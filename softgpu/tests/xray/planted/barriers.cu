@@ -108,6 +108,30 @@ extern "C" __global__ void two_barriers(const float *x, float *y)
     y[t] = s[127 - t];
 }
 
+// Warps of two roles meet, each where its own work is done.
+// launch: grid 1, block 128; in float 128, new float 128
+extern "C" __global__ void two_roles(const float *x, float *y)
+{
+    __shared__ float row[128];
+    int i = threadIdx.x;
+    row[i] = x[i];
+    if (i < 64) {
+#if BUG
+        __syncthreads();  // caught: divergent barrier
+#else
+        asm volatile("barrier.sync 1;" ::: "memory");
+#endif
+        y[i] = row[i + 64];
+    } else {
+#if BUG
+        __syncthreads();  // caught: divergent barrier
+#else
+        asm volatile("barrier.sync 1;" ::: "memory");
+#endif
+        y[i] = row[i - 64];
+    }
+}
+
 // launch: grid 1, block 96; in float 96, new int 96
 extern "C" __global__ void counting_barrier(const float *x, int *y)
 {
