@@ -26,7 +26,7 @@ from ...ptx.program import (
     Symbol,
     Vector,
 )
-from ..facts.opcodes import Does, Trait, does, has
+from ..facts.opcodes import OPCODES, Does, Trait, does, has
 
 __all__ = [
     "CARRY",
@@ -83,8 +83,9 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
 
 
 def find_meeters(functions: Iterable[Function]) -> frozenset[str]:
-    """Return the functions in which several lanes execute something together."""
-    return _functions_with(functions, gathers)
+    """Return the functions in which several lanes execute something together. An instruction that
+    cannot run is refused in its own kernel; the module's other kernels run."""
+    return _functions_with(functions, lambda item: item.opcode in OPCODES and gathers(item))
 
 
 def _functions_with(
