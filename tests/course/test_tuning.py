@@ -11,6 +11,7 @@ import pytest
 
 from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
 from helpers.ops import convolution, product, tuning
+from softgpu.tests.facts import warned
 from tests import ROOT
 
 from pycuda import gpuarray  # isort: skip
@@ -80,11 +81,11 @@ def test_a_damaged_line_is_ignored_with_a_word(remembering, monkeypatch, damage)
     with tuning.file().open("ab") as file:
         file.write(damage)
     tuning._read.cache_clear()
-    with pytest.warns(UserWarning, match="1 lines are damaged, and ignored: delete the file"):
+    with warned(UserWarning, tuning.file(), 1):
         assert chosen() == "a"
     monkeypatch.setattr(tuning, "mode", "")
     tuning._read.cache_clear()
-    with pytest.warns(UserWarning, match="1 lines are damaged"):
+    with warned(UserWarning, tuning.file(), 1):
         assert chosen() == chosen("some 7") == "a"
 
 
@@ -96,7 +97,7 @@ def test_a_way_that_is_no_longer_there_is_ignored(remembering, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_costs_only_the_memory(remembering):
     remembering.folder.write_text("a file, where the folder would be")
-    with pytest.warns(UserWarning, match="lasts as long as this program"):
+    with warned(UserWarning, tuning.file()):
         assert chosen() == "a"
 
 
