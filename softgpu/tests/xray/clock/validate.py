@@ -199,8 +199,8 @@ def ratios():
 
 
 def intervals():
-    """What errors.json has of each kind: the shortest interval that holds nine in ten of its ratios,
-    made longer where 1 does not lie in it."""
+    """What errors.json has of each kind: the shortest interval that holds nine in ten of its
+    ratios, made longer where 1 does not lie in it."""
     found = {}
     for kind, some in ratios().items():
         count = math.ceil(0.9 * len(some))
