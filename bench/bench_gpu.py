@@ -12,8 +12,9 @@ Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/reco
 times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
-                                                 col2im gemm conv2d attention]
-    python bench/bench_gpu.py drawn [--seed 1] [--number 180]  # shapes that nobody chose
+                                                 col2im gemm conv2d attention linear]
+    python bench/bench_gpu.py drawn [--seed 1] [--number 180] [--kinds elementwise products
+        convolutions attention]  # shapes that nobody chose; a third as many of each that multiplies
 """
 
 import argparse
@@ -25,8 +26,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import bench_attention
+import bench_decode
 import bench_drawn
 import bench_elementwise
+import bench_layers
 import bench_products
 import bench_ranks
 import bench_windows
@@ -50,9 +53,12 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
+MODULES = (
+    bench_elementwise, bench_windows, bench_products, bench_attention, bench_decode, bench_ranks,
+)  # fmt: skip
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
+KINDS = "elementwise", "products", "convolutions", "attention"  # of what is drawn
 READS = (
     "sum",
     "rowsum",
@@ -61,6 +67,7 @@ READS = (
     "drawn row",
     "drawn col",
     "drawn mid",
+    "linear",
 )  # that write little
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
@@ -182,14 +189,14 @@ def reductions(topic, base, host, allocator, cub):
 
 
 def timed(runs, check):
-    """The times of contenders in µs, who take turns; their results are checked first."""
-    for who, run in runs.items():
-        check(who, run())
+    """The times of contenders in µs, who take turns; their results are checked first. And the share
+    of the largest error that rounding explains ours had, if the check returns that."""
+    errors = {who: check(who, run()) for who, run in runs.items()}
     times = {who: [] for who in runs}
     for _ in range(ROUNDS):
         for who, run in runs.items():
             times[who].extend(bench.samples_us(run))
-    return times
+    return times, errors.get("ours") or 0.0
 
 
 def figure(topic, rows, device):
@@ -237,13 +244,20 @@ def cases_of(topic, given):
 
     Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
     if topic == "drawn":
-        return bench_drawn.cases(
-            given.seed, given.number, torch, cupy, compile_cub(), given.compiled
-        )
+        return drawn(given)
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()
     return MODULE_OF[topic].cases(topic, torch, cupy, pool.allocate)
+
+
+def drawn(given):
+    """The cases of shapes that nobody chose, of the kinds that are asked for."""
+    if "elementwise" in given.kinds:
+        told = torch, cupy, compile_cub(), given.compiled
+        yield from bench_drawn.cases(given.seed, given.number, *told)
+    kinds = [kind for kind in bench_layers.KINDS if kind.startswith(tuple(given.kinds))]
+    yield from bench_layers.cases(given.seed, given.number // 3, torch, kinds)
 
 
 def told(rows, case):
@@ -262,6 +276,7 @@ def main():
     parser.add_argument("--commit", default=current_commit(), help="what is measured")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("--number", type=int, default=180, help="of what is drawn")
+    parser.add_argument("--kinds", nargs="*", default=KINDS, help="of what is drawn")
     parser.add_argument("--compiled", type=int, default=4, help="one draw of so many, by PyTorch")
     given = parser.parse_args()
     if unknown := set(given.topics) - {*TOPICS, "drawn"}:
@@ -276,13 +291,13 @@ def main():
     shared |= bench.circumstances() | {"commit": given.commit}
     rows = []
 
-    def add(topic, case, times, floor, size=0, moved=0):
+    def add(topic, case, times, floor, size=0, moved=0, error=0.0):
         for who, samples in times.items():
             low, median, high = np.percentile(samples, [25, 50, 75])
             rows.append({"topic": topic, "case": case, "contender": who, "size": size,
                          "bytes_moved": moved, "median_us": median, "low_us": low,
                          "high_us": high, "runs": len(samples), "floor_us": floor,
-                         **shared})  # fmt: skip
+                         "error_share": error, **shared})  # fmt: skip
         print(told(rows, case), flush=True)
 
     for topic in given.topics or TOPICS:
@@ -295,16 +310,20 @@ def main():
             needed_us = moved / speed / 1e3
             if topic in bench_ranks.TOPICS:
                 needed_us = bench_ranks.needed_us(topic, size, moved, read)
-            elif MODULE_OF.get(topic) in (bench_products, bench_attention):
+            elif MODULE_OF.get(topic) in (bench_products, bench_attention) or ": " in case:
                 needed_us = max(
                     needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
                 )
             floor = needed_us + empty_us
-            timer = bench_ranks.timed if topic in bench_ranks.TOPICS else timed
-            add(topic, case, timer(runs, check), floor, size, moved)
+            if topic in bench_ranks.TOPICS:
+                times, error = bench_ranks.timed(runs, check), 0.0
+            else:
+                times, error = timed(runs, check)
+            add(topic, case, times, floor, size, moved, error)
         mine = [row for row in rows if row["topic"] == topic]
         if topic == "drawn":
-            print(*bench_drawn.report(mine), sep="\n")
+            plain = [row for row in mine if row["case"].startswith("drawn ")]
+            print(*bench_drawn.report(plain), *bench_layers.report(mine), sep="\n")
         elif mine:
             figure(topic, mine, autoinit.name)
     if not rows:

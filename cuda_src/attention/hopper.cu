@@ -18,7 +18,7 @@ constexpr int C_PACK = 8;
 
 constexpr int ROWS = GROUPS * GROUP_ROWS, PANELS = HEAD / DEEP;
 constexpr int OF_Q = ROWS * PANELS * LINE, OF_KEYS = KEYS * PANELS * LINE;
-constexpr int KEPT_BY_COPIES = GROUPS == 2 ? 40 : 32, KEPT_BY_PRODUCTS = GROUPS == 2 ? 232 : 160;
+constexpr int KEPT_BY_COPIES = GROUPS < 3 ? 40 : 32, KEPT_BY_PRODUCTS = GROUPS < 3 ? 232 : 160;
 
 // Warpgroups issue products one after the other; each has a barrier at which it waits for the one before it.
 __device__ inline void wait_turn(int group)

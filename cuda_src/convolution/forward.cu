@@ -1,9 +1,9 @@
-// Convolution: x[images, channels, H, W], weight[channels_out, channels, kernel_h, kernel_w] -> y[images,
-// channels_out, H_out, W_out], plus bias[channels_out] unless that is null. It is the product of weight and
-// the columns of x, images * H_out * W_out of them, of which none is written: a block fetches the elements of
-// its tile from the images. dividers: by W_out, H_out, kernel_w, kernel_h. Launch a grid of (channels_out /
-// ROWS * columns / COLUMNS, each rounded up, splits) blocks of 256 threads. Split p of the sums makes
-// y[p, ...]: they add up to the result.
+// Convolution: x[images, groups * channels, H, W], weight[groups * channels_out, channels, kernel_h, kernel_w] ->
+// y[images, groups * channels_out, H_out, W_out], plus bias[groups * channels_out] unless that is null: each group of
+// channels by itself. That is the product of its weight and the columns of x, images * H_out * W_out of them, of which
+// none is written: a block fetches the elements of its tile from the images. elements: of the window. dividers: by W_out and H_out, and
+// two that don't matter. Launch a grid of (groups * (channels_out / ROWS * columns / COLUMNS, each rounded up), splits) blocks of 256
+// threads. Split p of the sums makes y[p, ...]: they add up to the result.
 // W_PACK divides channels * kernel_h * kernel_w, Y_PACK H_out * W_out; weight and y are aligned to them.
 // Limit: multiply-adds, and the arithmetic that finds an element of a column.
 #include "convolution/sources.cuh"
@@ -20,7 +20,8 @@ constexpr int DEEP = 8;
 struct Result {
     Out *y;
     const T *bias;
-    Index channels, columns, places;
+    Index all, channels, columns,
+        places;  // all: channels of an image, of which these are a group's
     Dividers<Index> dividers;
     __device__ void store(Index channel, Index column, Packed<Acc, FOUR> sum)
     {
@@ -32,25 +33,28 @@ struct Result {
             Packed<Out, Y_PACK> pack;
             for (int e = 0; e < Y_PACK; ++e) pack[e] = Out(sum[first + e] + start);
             Position<Index> position(column + first, places, dividers);
-            Out *to = y + (position.image * channels + channel) * places + position.place;
+            Out *to = y + (position.image * all + channel) * places + position.place;
             *reinterpret_cast<Packed<Out, Y_PACK> *>(to) = pack;
         }
     }
 };
 
 extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void forward(
-    const T *__restrict__ x, const T *__restrict__ weight, Out *y, Index images, Index channels,
+    const T *__restrict__ x, const T *__restrict__ weight, Out *y,
+    const Element *__restrict__ elements, Index images, Index groups, Index channels,
     Index channels_out, Window window, Dividers<Index> dividers, const T *bias)
 {
-    Index depth = channels * window.h.kernel * window.w.kernel;
+    Index depth = channels * window.h.kernel * window.w.kernel, all = groups * channels_out;
     Index places = Index(window.h.places) * window.w.places, columns = images * places;
-    Index tiles = (channels_out + ROWS - 1) / ROWS;
-    Index top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
+    Part part(channels_out, columns, ROWS, COLUMNS);
     Share share(depth, DEEP);
-    Index end = share.end;
-    Matrix<T, W_PACK, true> of_weight = {weight, depth, end, channels_out};
-    Columns<T, Index, false> of_x = {x, channels, end, columns, window, dividers};
-    y += blockIdx.y * (long long)channels_out * columns;
-    Result result = {y, bias, channels_out, columns, places, dividers};
-    multiply<ROWS, COLUMNS, DEEP, Acc>(of_weight, of_x, result, top, left, share);
+    Index end = share.end, first = part.group * channels_out;
+    x += part.group * (long long)channels * window.h.image * window.w.image;
+    Matrix<T, W_PACK, true> of_weight = {weight + first * depth, depth, end, channels_out};
+    Columns<T, Index, false> of_x = {x,       elements, groups * channels, end,
+                                     columns, window,   dividers};
+    y += blockIdx.y * (long long)all * columns + first * places;
+    Result result = {y,       bias ? bias + first : nullptr, all, channels_out, columns, places,
+                     dividers};
+    multiply<ROWS, COLUMNS, DEEP, Acc>(of_weight, of_x, result, part.top, part.left, share);
 }

@@ -4,17 +4,26 @@
 #include "gemm/tiles.cuh"
 #include "im2col/window.cuh"
 
-// Columns of images x[images, channels, H, W]: [channels * window, images * places]. The product sums over
-// the window's elements, or (OVER_PLACES) over the places.
-template <typename Element, typename Index, bool OVER_PLACES>
+// An element of the window: its channel and tap, as far from the window's first element as this in memory, down and
+// across.
+struct Element {
+    long long offset;
+    int down, across;
+};
+
+// Columns of images x[images, channels, H, W], or of a group of their channels, of which x begins with the first:
+// [channels of the group * window, images * places]; elements: of the window. The product sums over these, or
+// (OVER_PLACES) over the places.
+template <typename T_, typename Index, bool OVER_PLACES>
 struct Columns {
-    using T = Element;
+    using T = T_;
     static constexpr int PACK = 1;
     static constexpr bool ALONG_K = OVER_PLACES;
     const T *x;
+    const Element *elements;
     Index channels, depth, width;
     Window window;
-    Dividers<Index> dividers;
+    Dividers<Index> by;
     __device__ Packed<T, 1> operator()(Index k, Index i) const
     {
         if (k >= depth || i >= width) return {};
@@ -22,15 +31,28 @@ struct Columns {
     }
     __device__ T element(Index part, Index place) const
     {
-        const Dividers<Index> &by = dividers;
         Side h = window.h, w = window.w;
-        Index line = by.kernel_w.quotient(part), channel = by.kernel_h.quotient(line);
-        int k_w = part - line * w.kernel, k_h = line - channel * h.kernel;
         Index row_out = by.width.quotient(place), image = by.height.quotient(row_out);
-        int w_out = place - row_out * w.places, h_out = row_out - image * h.places;
-        int row = h.source(h_out, k_h), column = w.source(w_out, k_w);
-        if (!h.inside(row) || !w.inside(column)) return T(0);
-        return x[((image * channels + channel) * h.image + row) * w.image + column];
+        int top = h.source(row_out - image * h.places, 0);
+        int left = w.source(place - row_out * w.places, 0);
+        const T *first = x + ((image * (long long)channels * h.image + top) * w.image + left);
+        int4 word = __ldg(reinterpret_cast<const int4 *>(elements + part));
+        Element at;
+        memcpy(&at, &word, sizeof at);
+        if (!h.inside(top + at.down) || !w.inside(left + at.across)) return T(0);
+        return first[at.offset];
+    }
+};
+
+// Which group of channels and which tile of its product a block makes: tiles below each other come first.
+struct Part {
+    unsigned group, top, left;
+    __device__ Part(long long rows, long long columns, int high, int wide)
+    {
+        unsigned down = (rows + high - 1) / high, tiles = down * ((columns + wide - 1) / wide);
+        group = blockIdx.x / tiles;
+        unsigned tile = blockIdx.x - group * tiles;
+        top = tile % down * high, left = tile / down * wide;
     }
 };
 
@@ -44,22 +66,22 @@ struct Position {
     }
 };
 
-// Images x[images, channels, places] side by side, as [images * places, channels], summed over the places.
+// Images x[images, channels, places] side by side, or `width` of their channels, as [images * places, width], summed
+// over the places.
 template <typename Element, typename Index, int NEIGHBOURS>
 struct SideBySide {
     using T = Element;
     static constexpr int PACK = NEIGHBOURS;
     static constexpr bool ALONG_K = true;
     const T *x;
-    Index channels, places, depth;
+    Index channels, width, places, depth;
     Dividers<Index> dividers;
     __device__ Packed<T, PACK> operator()(Index k, Index channel) const
     {
         Packed<T, PACK> pack = {};
         Position<Index> position(k, places, dividers);
         const T *from = x + (position.image * channels + channel) * places + position.place;
-        if (k < depth && channel < channels)
-            pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
+        if (k < depth && channel < width) pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
         return pack;
     }
 };

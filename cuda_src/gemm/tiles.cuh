@@ -6,8 +6,9 @@
 #include <cuda_fp16.h>
 #include "gemm/product.cuh"
 
-constexpr int BLOCK = 256, SIDE = 16;  // threads: SIDE x SIDE
-constexpr int FOUR = 4;                // rows, and columns, that a thread has next to each other
+constexpr int BLOCK = 256,
+              SIDE = 16;  // threads: SIDE x SIDE, or fewer lines of more where there are few rows
+constexpr int FOUR = 4;   // rows, and columns, that a thread has next to each other
 
 // Split blockIdx.y of gridDim.y of what is summed over, in whole tiles.
 struct Share {
@@ -40,8 +41,8 @@ struct Matrix {
 // What a thread carries of a tile, DEEP x WIDE elements of a source, to shared memory.
 template <typename Source, typename Acc, int DEEP, int WIDE>
 struct Load {
-    static constexpr int PACK = Source::PACK, COUNT = DEEP * WIDE / PACK / BLOCK;
-    static_assert(COUNT > 0, "a pack for each thread");
+    static constexpr int PACK = Source::PACK, PACKS = DEEP * WIDE / PACK;
+    static constexpr int COUNT = (PACKS + BLOCK - 1) / BLOCK;
     Packed<typename Source::T, PACK> pack[COUNT];
 
     static __device__ int k(int n)
@@ -54,10 +55,14 @@ struct Load {
         int p = threadIdx.x + n * BLOCK;
         return Source::ALONG_K ? p / (DEEP / PACK) : p % (WIDE / PACK) * PACK;
     }
+    // Whether a thread has this pack: some have one fewer where packs do not divide among them.
+    static __device__ bool has(int n)
+    { return PACKS % BLOCK == 0 || threadIdx.x + n * BLOCK < PACKS; }
     __device__ void fetch(const Source &source, long long first_k, long long first_i)
     {
 #pragma unroll
-        for (int n = 0; n < COUNT; ++n) pack[n] = source(first_k + k(n), first_i + i(n));
+        for (int n = 0; n < COUNT; ++n)
+            if (has(n)) pack[n] = source(first_k + k(n), first_i + i(n));
     }
     template <typename Tile>
     __device__ void put(Tile &tile)
@@ -65,7 +70,7 @@ struct Load {
 #pragma unroll
         for (int n = 0; n < COUNT; ++n)
 #pragma unroll
-            for (int e = 0; e < PACK; ++e)
+            for (int e = 0; e < PACK && has(n); ++e)
                 tile[k(n) + (Source::ALONG_K ? e : 0)][i(n) + (Source::ALONG_K ? 0 : e)] =
                     Acc(pack[n][e]);
     }
@@ -74,12 +79,14 @@ struct Load {
 template <int ROWS, int COLUMNS, int DEEP, typename Acc, typename A, typename B, typename Out>
 __device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
 {
-    constexpr int HIGH = ROWS / SIDE / FOUR, WIDE = COLUMNS / SIDE / FOUR;
+    constexpr int DOWN = ROWS < SIDE * FOUR ? ROWS / FOUR : SIDE, ACROSS = BLOCK / DOWN;  // threads
+    constexpr int HIGH = ROWS / DOWN / FOUR, WIDE = COLUMNS / ACROSS / FOUR;
+    static_assert(HIGH * DOWN * FOUR == ROWS && WIDE * ACROSS * FOUR == COLUMNS, "whole quads");
     using Quad = Packed<Acc, FOUR>;
     // Two of each: one is read while the next is written. Lines are FOUR longer, so that a column
     // of them lies in different banks.
     __shared__ __align__(16) Acc tiles_a[2][DEEP][ROWS + FOUR], tiles_b[2][DEEP][COLUMNS + FOUR];
-    int y = threadIdx.x / SIDE * FOUR, x = threadIdx.x % SIDE * FOUR;
+    int y = threadIdx.x / ACROSS * FOUR, x = threadIdx.x % ACROSS * FOUR;
     Load<A, Acc, DEEP, ROWS> load_a;
     Load<B, Acc, DEEP, COLUMNS> load_b;
     Quad sum[HIGH][FOUR][WIDE] = {};
@@ -98,10 +105,10 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
             Quad p[HIGH], q[WIDE];
 #pragma unroll
             for (int h = 0; h < HIGH; ++h)
-                p[h] = *reinterpret_cast<Quad *>(&tiles_a[now][k][y + h * SIDE * FOUR]);
+                p[h] = *reinterpret_cast<Quad *>(&tiles_a[now][k][y + h * DOWN * FOUR]);
 #pragma unroll
             for (int w = 0; w < WIDE; ++w)
-                q[w] = *reinterpret_cast<Quad *>(&tiles_b[now][k][x + w * SIDE * FOUR]);
+                q[w] = *reinterpret_cast<Quad *>(&tiles_b[now][k][x + w * ACROSS * FOUR]);
 #pragma unroll
             for (int h = 0; h < HIGH; ++h)
 #pragma unroll
@@ -118,5 +125,6 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
         for (int r = 0; r < FOUR; ++r)
 #pragma unroll
             for (int w = 0; w < WIDE; ++w)
-                out.store(top + y + h * SIDE * FOUR + r, left + x + w * SIDE * FOUR, sum[h][r][w]);
+                out.store(top + y + h * DOWN * FOUR + r, left + x + w * ACROSS * FOUR,
+                          sum[h][r][w]);
 }

@@ -8,6 +8,7 @@
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
     ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
     ops.attention(q, k, v, causal=True)      # [..., heads, rows, size], floats
+    ops.rms_norm(x, weight), ops.linear(x, weights, scales)  # for one word at a time
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
     ops.all_reduce(arrays), ops.reduce_scatter(arrays), ops.all_gather(arrays), ops.broadcast(x)
@@ -47,12 +48,17 @@ Collective operations (all_reduce and the others above that take `arrays`) take 
 (helpers.ranks). With an mpi4py communicator, each process passes its own array (helpers.mpi). On
 GPUs, all_reduce of several arrays launches one kernel per device; the kernels wait for each other.
 
+tune(ops.matmul, a, b), or any other product or convolution, times each kernel and tile that might
+make it, and remembers the quickest (docs/choices.md).
+
 A window's kernel size, stride, padding and dilation are numbers, or (height, width) pairs."""
 
 from .collective import *  # noqa: F403
 from .collective import __all__ as _collective
 from .convolution import *  # noqa: F403
 from .convolution import __all__ as _convolution
+from .decode import *  # noqa: F403
+from .decode import __all__ as _decode
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
 from .heads import *  # noqa: F403
@@ -63,6 +69,7 @@ from .reduce import *  # noqa: F403
 from .reduce import __all__ as _reduce
 from .softmax import *  # noqa: F403
 from .softmax import __all__ as _softmax
+from .tuning import tune
 from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
@@ -70,9 +77,11 @@ __all__ = [
     *_collective,
     *_attention,
     *_convolution,
+    *_decode,
     *_elementwise,
     *_product,
     *_reduce,
     *_softmax,
     *_windows,
+    "tune",
 ]

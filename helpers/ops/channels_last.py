@@ -1,7 +1,8 @@
 """float16 convolutions and their gradients in NHWC layout by warpgroups, without transposition.
+A window of one pixel is a product of matrices.
 
-If the number of channels is not a multiple of CHUNK, images are copied with zero padding after
-the channels and around the image. Then all pixels under a row of the window are contiguous, and
+If there are few channels, or no multiple of CHUNK, images are copied with zero padding after the
+channels and around the image. Then all pixels under a row of the window are contiguous, and
 are treated as the channels of one pixel; with a vertical stride, so are the pixels of that many
 rows."""
 
@@ -14,12 +15,14 @@ from .. import windows
 from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
-from .product import Matrices, Parts, prepare
+from .product import Parts, matmul
 from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, is_pixel, padded, taps_of
+from .tuning import quickest
 
-__all__ = ["by_input", "by_weight", "forward"]
+__all__ = ["by_input", "by_weight", "forward", "forward_of_points"]
 
 BLOCK = 256
+FULLER = 3  # times as few steps, for a copy of the images to pay
 
 
 def forward(x, weight, sizes, kind):
@@ -30,26 +33,35 @@ def forward(x, weight, sizes, kind):
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
     launch = cache(partial(_convolution, layer, shape, kind))
-    product = _product_of_pixels(x, weight, kind, shape, True) if is_pixel(sizes) else None
 
     def call(x, weight, bias, room, stream):
-        if product and bias is None:
-            return product(x, weight, room, stream)
         of_x, of_weight = images(x, room, stream), weights(weight, room, stream)
         return launch()(of_x, of_weight, bias, room, stream)
 
     return call
 
 
+def forward_of_points(x, weight, sizes, kind):
+    """Prepare a convolution with a window of one pixel, without bias: call(x, weight, bias,
+    workspace, stream) -> array; None: not such a convolution."""
+    shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
+    if not (is_pixel(sizes) and prod(shape) and sizes.channels):
+        return None
+    return lambda x, weight, bias, room, stream: matmul(
+        _lines(x), _lines(weight).T, stream
+    ).reshape(shape)
+
+
 def by_input(weight, grad_output, sizes, kind):
     """Prepare the gradient by the input: call(weight, grad_output, workspace, stream); None: not
     supported."""
     shape = sizes.images, sizes.h.image, sizes.w.image, sizes.channels
+    if is_pixel(sizes) and prod(shape):
+        return lambda weight, dy, room, stream: matmul(_lines(dy), _lines(weight), stream).reshape(
+            shape
+        )
     if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
         return None
-    if is_pixel(sizes):
-        call = _product_of_pixels(grad_output, weight, kind, shape, False)
-        return lambda weight, dy, room, stream: call(dy, weight, room, stream)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
@@ -64,32 +76,29 @@ def by_input(weight, grad_output, sizes, kind):
 def by_weight(x, grad_output, sizes, kind):
     """Prepare the gradient by the weight: call(x, grad_output, workspace, stream); None: not
     supported."""
+    if is_pixel(sizes) and sizes.images and sizes.channels:
+        shape = sizes.channels_out, 1, 1, sizes.channels
+        return lambda x, dy, room, stream: matmul(_lines(dy).T, _lines(x), stream).reshape(shape)
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
-    parts, launch = gradient(layer, kind)
+    by_layer = gradient(layer, kind)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):
-        made, of_x = parts.new(x, room), images(x, room, stream)
-        launch(stream, (address(of_x), address(grad_output), address(made)))
-        whole = parts.finish(made, room, stream)
+        whole = by_layer(images(x, room, stream), grad_output, room, stream)
+        whole = whole.reshape(shape)
         if shape[-1] == sizes.channels:
             return whole
-        view = whole.reshape(shape)[:, :, :, : sizes.channels]
+        view = whole[:, :, :, : sizes.channels]
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
     return call
 
 
-def _product_of_pixels(pixels, weight, kind, shape, forward):
-    """Prepare the product of pixels and the weight (transposed if `forward`): call(pixels,
-    weight, workspace, stream) -> array of this shape."""
-    pixels, matrix = pixels.reshape(-1, pixels.shape[-1]), weight.reshape(weight.shape[0], -1)
-    lying = Matrices(0, pixels.shape[-1], True), Matrices(0, matrix.shape[-1], not forward)
-    matrix = matrix.T if forward else matrix
-    size = pixels.shape[0], shape[-1]
-    return prepare(pixels, matrix, size, kind, lying, Form(shape, weight.dtype))
+def _lines(x):
+    """View an array as a matrix: its last dimension is a line."""
+    return x.reshape(-1, x.shape[-1])
 
 
 def _given(sizes, group=1):
@@ -98,7 +107,7 @@ def _given(sizes, group=1):
     h, w = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, h, w)
     images = weights = _as_it_is
-    if sizes.channels % CHUNK and sizes.w.dilation == 1 and layer.fits:
+    if _is_widened(sizes) and layer.fits:
         group = group if sizes.h.dilation == 1 else 1
         unit = CHUNK // gcd(CHUNK, group)
         stride, pad_h = ceil_divide(sizes.channels, unit) * unit, 0
@@ -120,6 +129,14 @@ def _given(sizes, group=1):
     if uneven or not (layer.fits and layer.fits_boxes):
         return None, None, None
     return layer, images, weights
+
+
+def _is_widened(sizes):
+    """Whether images are copied: channels are uneven, or so few that steps would be mostly empty
+    where a row of the window fills them."""
+    taps, of_rows = sizes.w.kernel, ceil_divide(sizes.w.kernel * sizes.channels, DEEP)
+    few = taps * ceil_divide(sizes.channels, DEEP) >= FULLER * of_rows
+    return sizes.w.dilation == 1 and bool(sizes.channels % CHUNK or few)
 
 
 def _as_it_is(x, room, stream):
@@ -152,7 +169,14 @@ def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
-    tiling = hopper.Tiling.of(layer.columns, layer.rows, deep, kind)
+    ways = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind)
+    return quickest(
+        layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
+    )
+
+
+def _tiled(layer, shape, kind, tiling):
+    """Prepare a convolution, so tiled."""
     form = Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}

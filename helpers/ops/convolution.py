@@ -1,37 +1,41 @@
 """2D convolution and its gradients, by the kernels of cuda_src/convolution: implicit GEMM, with
-the columns that im2col would produce as one matrix."""
+the columns that im2col would produce as one matrix, of each group of channels."""
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 
 import numpy as np
-from pycuda.gpuarray import GPUArray
+from pycuda.gpuarray import GPUArray, to_gpu
 
 from .. import windows
-from . import channels_last, product, tensor, tensor_windows
+from . import channels_last, depthwise, tensor, tensor_windows
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
-from .launch import Form, Kept, KernelCall, address, context, cuda, workspace
-from .product import Matrices, Parts, Tiling, most_packed, pack_of
+from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
+from .product import Parts, Tiling, most_packed, pack_of
 from .reduce import WIDE
-from .windows import NARROW, col2im
+from .tuning import caches, quickest
+from .windows import NARROW
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
-
-MOST_COLUMN_BYTES = (
-    1 << 25
-)  # bytes of columns at a time, so that a cache may hold them; one channel may need more
 
 LAYOUTS = "NCHW", "NHWC"
 
 prepared = Kept()
+caches.append(prepared)
 
 
-def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"):
+def conv2d(
+    x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, layout="NCHW", groups=1
+):
     """Convolve x[N, C, H, W], or [C, H, W], with weight[C_out, C, kernel_h, kernel_w] and add
     bias[C_out]; return [N, C_out, H_out, W_out]. Computes the same as PyTorch's conv2d.
 
     padding may also be "valid" (none) or "same" (keeps the size; requires stride 1).
+
+    With groups, pass weight[C_out, C / groups, kernel_h, kernel_w]: each group of channels of x
+    makes a group of channels of the result. With as many groups as channels (depthwise), small
+    windows run at the speed of memory. Other groups use no tensor cores.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
@@ -41,7 +45,7 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, l
     an array once: in NCHW, float16 transposes x and the weight; in NHWC, other types transpose
     x, the weight and the result. For 128 x 256 x 28 x 28 float16 elements, an H100 took 234 µs
     in NCHW and 180 µs in NHWC."""
-    told = repr((stride, padding, dilation, layout))
+    told = repr((stride, padding, dilation, layout, groups))
     key = "conv2d", told, signature(x), signature(weight), signature(bias), context()
     call = prepared.get(key)
     if call is None:
@@ -49,11 +53,11 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, l
         if x.ndim == 3:
             shape = 1, *x.shape
             images = contiguous(x, stream).reshape(shape) if x.size else GPUArray(shape, x.dtype)
-            y = conv2d(images, weight, bias, stride, padding, dilation, stream, layout)
+            y = conv2d(images, weight, bias, stride, padding, dilation, stream, layout, groups)
             return y.reshape(y.shape[1:])
         given = x, weight, bias
         shapes = _first(x.shape, layout), _first(weight.shape, layout)
-        sizes = Sizes.of("conv2d", *shapes, _sides, stride, padding, dilation)
+        sizes = Sizes.of("conv2d", *shapes, groups, _sides, stride, padding, dilation)
         if bias is not None and bias.shape != weight.shape[:1]:
             raise ValueError(
                 f"conv2d: bias has shape {bias.shape}; weight {weight.shape} has {weight.shape[0]}"
@@ -62,81 +66,109 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, l
         whole = [a if a is None else contiguous(a, stream) for a in given]
         if any(a is not b for a, b in zip(given, whole)):
             x, weight, bias = whole
-            return conv2d(x, weight, bias, stride, padding, dilation, stream, layout)
+            return conv2d(x, weight, bias, stride, padding, dilation, stream, layout, groups)
         if layout == "NHWC":
-            call = _as_they_lie(channels_last.forward, x, weight, sizes)
+            points = channels_last.forward_of_points
+            call = bias is None and _by_tensor_cores(points, x, weight, sizes)
+            call = call or _as_they_lie(channels_last.forward, x, weight, sizes)
             window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda x, weight, bias, room, stream: _turned_back(
-                    conv2d(_turned(x), _turned(weight), bias, *window, stream), stream
+                    conv2d(_turned(x), _turned(weight), bias, *window, stream, groups=groups),
+                    stream,
                 )
             )
             return call(x, weight, bias, workspace(stream), stream)
         points = tensor_windows.forward_of_points
         call = bias is None and _by_tensor_cores(points, x, weight, sizes)
         call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
+        call = call or depthwise.forward(x, weight, sizes)
         call = prepared[key] = call or _forward(x, weight, sizes)
     return call(x, weight, bias, workspace(stream), stream)
 
 
 def conv2d_input(
-    input_size, weight, grad_output, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"
+    input_size,
+    weight,
+    grad_output,
+    stride=1,
+    padding=0,
+    dilation=1,
+    stream=None,
+    layout="NCHW",
+    groups=1,
 ):
     """Return the gradient of conv2d by its input, which has this size, from the gradient by its
-    result. Computes the same as torch.nn.grad.conv2d_input; layout: as in conv2d, also for the
-    size."""
-    told = repr((tuple(input_size), stride, padding, dilation, layout))
+    result. Computes the same as torch.nn.grad.conv2d_input; layout and groups: as in conv2d, also
+    for the size."""
+    told = repr((tuple(input_size), stride, padding, dilation, layout, groups))
     key = "conv2d_input", told, signature(weight), signature(grad_output), context()
     call = prepared.get(key)
     if call is None:
         _check("conv2d_input", weight=weight, grad_output=grad_output)
         shapes = _first(tuple(input_size), layout), _first(weight.shape, layout)
-        sizes = Sizes.of("conv2d_input", *shapes, windows.sides, stride, padding, dilation)
+        window = stride, padding, dilation
+        sizes = Sizes.of("conv2d_input", *shapes, groups, windows.sides, *window)
         sizes.check_gradient("conv2d_input", grad_output, layout)
         if not is_contiguous(weight) or not is_contiguous(grad_output):
             whole = contiguous(weight, stream), contiguous(grad_output, stream)
-            return conv2d_input(input_size, *whole, stride, padding, dilation, stream, layout)
+            return conv2d_input(input_size, *whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_input, weight, grad_output, sizes)
-            window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda weight, dy, room, stream: _turned_back(
-                    conv2d_input(shapes[0], _turned(weight), _turned(dy), *window, stream), stream
+                    conv2d_input(
+                        shapes[0], _turned(weight), _turned(dy), *window, stream, groups=groups
+                    ),
+                    stream,
                 )
             )
             return call(weight, grad_output, workspace(stream), stream)
         call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
+        call = call or depthwise.by_input(weight, grad_output, sizes)
         call = prepared[key] = call or _input(weight, grad_output, sizes)
     return call(weight, grad_output, workspace(stream), stream)
 
 
 def conv2d_weight(
-    x, weight_size, grad_output, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"
+    x,
+    weight_size,
+    grad_output,
+    stride=1,
+    padding=0,
+    dilation=1,
+    stream=None,
+    layout="NCHW",
+    groups=1,
 ):
     """Return the gradient of conv2d by its weight, which has this size, from x and the gradient
-    by its result. Computes the same as torch.nn.grad.conv2d_weight; layout: as in conv2d, also
-    for the size."""
-    told = repr((tuple(weight_size), stride, padding, dilation, layout))
+    by its result. Computes the same as torch.nn.grad.conv2d_weight; layout and groups: as in
+    conv2d, also for the size."""
+    told = repr((tuple(weight_size), stride, padding, dilation, layout, groups))
     key = "conv2d_weight", told, signature(x), signature(grad_output), context()
     call = prepared.get(key)
     if call is None:
         _check("conv2d_weight", x=x, grad_output=grad_output)
         shapes = _first(x.shape, layout), _first(tuple(weight_size), layout)
-        sizes = Sizes.of("conv2d_weight", *shapes, windows.sides, stride, padding, dilation)
+        window = stride, padding, dilation
+        sizes = Sizes.of("conv2d_weight", *shapes, groups, windows.sides, *window)
         sizes.check_gradient("conv2d_weight", grad_output, layout)
         if not is_contiguous(x) or not is_contiguous(grad_output):
             whole = contiguous(x, stream), weight_size, contiguous(grad_output, stream)
-            return conv2d_weight(*whole, stride, padding, dilation, stream, layout)
+            return conv2d_weight(*whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_weight, x, grad_output, sizes)
-            window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda x, dy, room, stream: _turned_back(
-                    conv2d_weight(_turned(x), shapes[1], _turned(dy), *window, stream), stream
+                    conv2d_weight(
+                        _turned(x), shapes[1], _turned(dy), *window, stream, groups=groups
+                    ),
+                    stream,
                 )
             )
             return call(x, grad_output, workspace(stream), stream)
         call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
+        call = call or depthwise.by_weight(x, grad_output, sizes)
         call = prepared[key] = call or _weight(x, grad_output, sizes)
     return call(x, grad_output, workspace(stream), stream)
 
@@ -192,6 +224,24 @@ def _sides(size, kernel, stride, padding, dilation):
     return [replace(s, pad=(s.extent - 1) // 2, more=(s.extent - 1) % 2) for s in sides]
 
 
+def _check_groups(operation, x, weight, groups):
+    """Raise unless these shapes have channels for so many groups."""
+    is_whole = isinstance(groups, (int, np.integer)) and not isinstance(groups, bool)
+    if not is_whole or groups < 1:
+        error = ValueError if is_whole else TypeError
+        raise error(f"{operation}: groups {groups!r}: pass a whole number of 1 or more")
+    for whose, count in ("x", x[1]), ("the result", weight[0]):
+        if count % groups:
+            raise ValueError(
+                f"{operation}: {groups} groups do not divide the {count} channels of {whose}"
+            )
+    if x[1] != weight[1] * groups:
+        each = f", in {groups} groups of {x[1] // groups}" if groups > 1 else ""
+        raise ValueError(
+            f"{operation}: x {x} has {x[1]} channels{each}, weight {weight} {weight[1]}"
+        )
+
+
 @dataclass(frozen=True)
 class Sizes:
     """All sizes of a convolution."""
@@ -201,9 +251,10 @@ class Sizes:
     channels_out: int
     h: windows.Side
     w: windows.Side
+    groups: int = 1
 
     @classmethod
-    def of(cls, operation, x, weight, sides, *window):
+    def of(cls, operation, x, weight, groups, sides, *window):
         """Return the sizes for arrays of these shapes; sides(image, kernel, *window): height and
         width."""
         for name, shape in ("x", x), ("weight", weight):
@@ -211,10 +262,9 @@ class Sizes:
                 raise ValueError(f"{operation}: {name} has shape {shape}; expected 4 dimensions")
         if not weight[0]:
             raise ValueError(f"{operation}: weight {weight} has no channels of the result")
-        if x[1] != weight[1]:
-            raise ValueError(f"{operation}: x {x} has {x[1]} channels, weight {weight} {weight[1]}")
+        _check_groups(operation, x, weight, groups)
         h, w = sides(x[2:], weight[2:], *window)
-        return cls(x[0], x[1], weight[0], h, w)
+        return cls(x[0], x[1], weight[0], h, w, int(groups))
 
     @property
     def image(self):
@@ -222,7 +272,12 @@ class Sizes:
 
     @property
     def kernel(self):
-        return self.channels, self.h.kernel, self.w.kernel
+        return self.channels // self.groups, self.h.kernel, self.w.kernel
+
+    @property
+    def in_group(self):
+        """Return the channels of a group of the input, and of the result."""
+        return self.channels // self.groups, self.channels_out // self.groups
 
     @property
     def result(self):
@@ -235,15 +290,16 @@ class Sizes:
 
     @property
     def index(self):
-        """Return the integer type for counting elements, columns and a column's elements."""
-        counts = self.images * prod(self.image), prod(self.result), prod(self.kernel)
+        """Return the integer type for counting elements and columns."""
+        weight = self.channels_out * prod(self.kernel)
+        counts = self.images * prod(self.image), prod(self.result), weight
         largest = max(*counts, self.images * self.places)
         return np.dtype(np.int32 if largest < NARROW else np.int64)
 
     @property
     def arguments(self):
-        """Return the kernel arguments: three sizes, the struct Window, the struct Dividers."""
-        counts = map(self.index.type, (self.images, self.channels, self.channels_out))
+        """Return the kernel arguments: four sizes, the struct Window, the struct Dividers."""
+        counts = map(self.index.type, (self.images, self.groups, *self.in_group))
         h, w = self.h, self.w
         by = windows.dividers(w.places, h.places, w.kernel, h.kernel, self.index)
         return *counts, windows.argument(h, w), by
@@ -260,9 +316,36 @@ class Sizes:
 def _by_tensor_cores(way, a, b, sizes):
     """Prepare an operation by tensor cores, with one of tensor_windows; None: not supported."""
     kind = a.dtype == np.float16 and tensor.KINDS["float16"]
-    if not kind or not tensor.are_here(cuda.Context.get_device()):
+    if not kind or sizes.groups > 1 or not tensor.are_here(cuda.Context.get_device()):
         return None
     return way(a, b, sizes, kind)
+
+
+def _problem(what, sizes, dtype, packs=()):
+    """Return all that the choice of a kernel depends on."""
+    h, w = sizes.h, sizes.w
+    counts = sizes.images, sizes.groups, *sizes.in_group
+    sides = [(s.image, s.places, s.kernel, s.dilation, s.stride, s.pad) for s in (h, w)]
+    return what, dtype, *counts, *sides[0], *sides[1], *packs
+
+
+def elements(channels, image, h, w):
+    """Return an array on the GPU of a kernel's struct Element: the elements of a window over
+    images[..., channels, *image]."""
+    channel, down, across = np.ogrid[:channels, : h.kernel, : w.kernel]
+    down, across = down * h.dilation, across * w.dilation
+    told = np.zeros((channels, h.kernel, w.kernel), "i8,i4,i4")
+    told["f0"] = (channel * image[0] + down) * image[1] + across
+    told["f1"], told["f2"] = down, across
+    return to_gpu(np.ascontiguousarray(told).view(np.int64).reshape(-1))
+
+
+def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
+    """Return the KernelCall of an implicit product, so tiled, of each group."""
+    choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
+    choices["Index"] = sizes.index
+    grid = tiling.tiles * sizes.groups, tiling.splits
+    return KernelCall(file, choices, grid, (256,), *arguments)
 
 
 def _forward(x, weight, sizes):
@@ -271,22 +354,28 @@ def _forward(x, weight, sizes):
     count, depth = prod(sizes.result), prod(sizes.kernel)
     if not count:
         return lambda x, weight, bias, room, stream: form.new(x, room)
-    tiling = Tiling.of(sizes.channels_out, sizes.images * sizes.places, depth, wide)
-    parts = Parts(1, tiling.splits, count, form, wide)
-    choices = tiling.choices | {"T": x.dtype, "Acc": wide, "Out": parts.dtype}
-    choices["Index"] = sizes.index
+    choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
-    choices["Y_PACK"] = pack_of(4, 1, 0, sizes.places)
-    grid = tiling.tiles, tiling.splits
-    launch = KernelCall("convolution/forward.cu", choices, grid, (256,), *sizes.arguments)
+    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
+    def prepare(tiling):
+        parts = Parts(1, tiling.splits, count, form, wide)
+        told = sizes, tiling, parts, wide, choices
+        launch = _launch("convolution/forward.cu", *told, *sizes.arguments)
 
-    return call
+        def call(x, weight, bias, room, stream):
+            made = parts.new(x, room)
+            after = (0 if bias is None else address(bias),)
+            given = x, weight, made, parts_of_window
+            launch(stream, tuple(map(address, given)), after)
+            return parts.finish(made, room, stream)
+
+        return call
+
+    shape = sizes.in_group[1], sizes.images * sizes.places, depth
+    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
+    packs = choices["W_PACK"], choices["Y_PACK"]
+    return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
 
 
 def _weight(x, grad_output, sizes):
@@ -296,92 +385,89 @@ def _weight(x, grad_output, sizes):
     if not prod(shape):
         return lambda x, grad_output, room, stream: form.new(x, room)
     depth, size = prod(sizes.kernel), x.dtype.itemsize
-    tiling = Tiling.of(sizes.channels_out, depth, sizes.images * sizes.places, wide)
-    parts = Parts(1, tiling.splits, prod(shape), form, wide)
-    choices = tiling.choices | {"T": x.dtype, "Acc": wide, "Out": parts.dtype}
-    choices["Index"] = sizes.index
+    choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
-    choices["W_PACK"] = pack_of(4, 1, 0, depth)
-    grid = tiling.tiles, tiling.splits
-    launch = KernelCall("convolution/weight.cu", choices, grid, (256,), *sizes.arguments)
+    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
-    def call(x, grad_output, room, stream):
-        made = parts.new(x, room)
-        launch(stream, (address(x), address(grad_output), address(made)))
-        return parts.finish(made, room, stream)
+    def prepare(tiling):
+        parts = Parts(1, tiling.splits, prod(shape), form, wide)
+        told = sizes, tiling, parts, wide, choices
+        launch = _launch("convolution/weight.cu", *told, *sizes.arguments)
 
-    return call
+        def call(x, grad_output, room, stream):
+            made = parts.new(x, room)
+            given = x, grad_output, made, parts_of_window
+            launch(stream, tuple(map(address, given)))
+            return parts.finish(made, room, stream)
+
+        return call
+
+    of_group = sizes.in_group[1], depth, sizes.images * sizes.places
+    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
+    packs = choices["W_PACK"], choices["DY_PACK"]
+    return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
 
 def _input(weight, grad_output, sizes):
     """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
-
-    The transposed weight times the gradient is the gradient by the columns, and col2im turns it
-    into the gradient by the images: for several images at a time, or for some channels of one."""
+    Pixels that lie a stride apart are seen by the same taps: a launch for each such share."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
-    form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
+    form, wide = Form(shape, dtype), WIDE[dtype.name]
     if not prod(shape):
         return lambda weight, grad_output, room, stream: form.new(weight, room)
-    parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
-    h, w = sizes.h, sizes.w
-    window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
-    steps = [
-        GradientShare.of(part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)
-    ]
-    most = max(prod(step.columns) for step in steps) * wide.itemsize
+    shares = [(h, w) for h in _shares(sizes.h) for w in _shares(sizes.w)]
+    channels, channels_out = sizes.in_group
+    tilings = [
+        Tiling.of(channels, sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel,
+                  wide, sizes.groups, gathered=True)
+        for (h, _), (w, _) in shares
+    ]  # fmt: skip
+    splits = max(tiling.splits for tiling in tilings)  # one number for all: they share the parts
+    parts = Parts(1, splits, prod(shape), form, wide)
+    together = sizes.h.image * sizes.w.image if len(shares) == 1 else 1  # pixels
+    choices = {"T": dtype, "X_PACK": pack_of(4, 1, 0, together)}
+    launches = []
+    for tiling, ((h, of_h), (w, of_w)) in zip(tilings, shares):
+        dividers = windows.dividers(w.places, h.places, max(w.kernel, 1), max(h.kernel, 1),
+                                    sizes.index)  # fmt: skip
+        pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
+        arguments = *sizes.arguments[:4], windows.argument(h, w), dividers, pixels
+        told = sizes, replace(tiling, splits=splits), parts, wide, choices
+        launch = _launch("convolution/input.cu", *told, *arguments)
+        launches.append((launch, elements(channels_out, sizes.result[2:], h, w)))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
-        place, _ = room.scratch(most, 0)
-        addresses = address(weight), address(grad_output), place
-        for step in steps:
-            step.launch(stream, tuple(map(sum, zip(addresses, step.offsets))))
-            columns = GPUArray(step.columns, wide, gpudata=place)
-            images = GPUArray(step.images, wide, gpudata=address(made) + step.images_offset)
-            col2im(columns, (h.image, w.image), *window, out=images, stream=stream)
+        for launch, parts_of_window in launches:
+            given = weight, grad_output, made, parts_of_window
+            launch(stream, tuple(map(address, given)))
         return parts.finish(made, room, stream)
 
     return call
 
 
-def _shares(sizes, wide):
-    """Return (image, images, channel, channels) of each step: as many as fit with their columns."""
-    channel_bytes = sizes.h.kernel * sizes.w.kernel * sizes.places * wide.itemsize
-    several = max(1, MOST_COLUMN_BYTES // (channel_bytes * sizes.channels))
-    channels = min(sizes.channels, max(1, MOST_COLUMN_BYTES // channel_bytes))
-    several = min(several, product.MOST_BATCHES)
-    for image in range(0, sizes.images, several):
-        for channel in range(0, sizes.channels, channels):
-            yield (
-                image, min(several, sizes.images - image),
-                channel, min(channels, sizes.channels - channel),
-            )  # fmt: skip
-
-
 @dataclass(frozen=True)
-class GradientShare:
-    """The gradient by some images, or by some channels of one image."""
+class Places:
+    """A Side of a convolution, of what it convolves: how many places it has is given."""
 
-    launch: KernelCall  # the product that computes the columns
-    offsets: tuple  # in bytes: of the weight, the gradient by the result, the columns
-    columns: tuple  # their shape
-    images: tuple  # the shape of the images that col2im sums them into
-    images_offset: int
+    image: int
+    places: int
+    kernel: int
+    dilation: int
+    stride: int
+    pad: int
 
-    @classmethod
-    def of(cls, part, weight, grad_output, sizes, wide):
-        """Return the GradientShare for one of _shares."""
-        image, images, channel, channels = part
-        taps, size = sizes.h.kernel * sizes.w.kernel, weight.dtype.itemsize
-        columns = images, channels * taps, sizes.places
-        shape = columns[1], sizes.places, sizes.channels_out
-        offsets = channel * taps * size, image * sizes.channels_out * sizes.places * size, 0
-        places = address(weight) + offsets[0], address(grad_output) + offsets[1]
-        of_weight = Matrices(0, sizes.channels * taps, by_rows=False)
-        of_gradient = Matrices(sizes.channels_out * sizes.places, sizes.places, by_rows=True)
-        tiling = replace(Tiling.of(*shape, wide, images), splits=1)
-        types = weight.dtype, wide.name, wide
-        launch = product.launch(tiling, shape, images, types, (of_weight, of_gradient), places)
-        pixels = sizes.h.image * sizes.w.image
-        offset = (image * sizes.channels + channel) * pixels * wide.itemsize
-        return cls(launch, offsets, columns, (images, channels, *sizes.image[1:]), offset)
+
+def _shares(side):
+    """Yield, for each offset of pixels a stride apart, the window over the gradient by the result
+    that makes them, and the struct Strided of convolution/input.cu."""
+    step = side.stride // gcd(side.stride, side.dilation)  # from one of its taps to the next
+    for begin in range(min(side.stride, side.image)):
+        ends = [begin + side.pad - k * side.dilation for k in range(side.kernel)]
+        taps = [k for k, end in enumerate(ends) if end % side.stride == 0]
+        first = taps[0] if taps else 0
+        pad = -(ends[first] // side.stride)
+        places = ceil_divide(side.image - begin, side.stride)
+        apart = -(step * side.dilation // side.stride)
+        window = Places(side.places, places, len(taps), apart, 1, pad)
+        yield window, (first, step, side.kernel, begin, side.stride, side.image)

@@ -1,7 +1,9 @@
 """Attention, by the kernels of cuda_src/attention."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite, prod
+from types import SimpleNamespace
 
 import numpy as np
 from pycuda.gpuarray import GPUArray
@@ -21,6 +23,7 @@ from .launch import (
     multiprocessors,
     workspace,
 )
+from .tuning import blocks_us, caches, quickest, sum_us
 
 __all__ = ["attention", "attention_backward"]
 
@@ -34,6 +37,7 @@ GRADIENT_TILE = 32  # queries or keys
 GRADIENT_STAGES = {64: 4, 128: 3}  # by head size, for warpgroups
 
 prepared = Kept()
+caches.append(prepared)
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,19 @@ TILES = {  # by head size: for many rows, for fewer, and for at most 16
     192: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
     256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
 }
-GROUP_TILES = {  # by the size of heads
-    64: GroupTile(3, 128, 3, 2),
-    128: GroupTile(2, 128, 2, 2),
-    256: GroupTile(2, 64, 2, 1),
+GROUP_TILES = {  # by the size of heads: the time of a step
+    64: {
+        GroupTile(3, 128, 3, 2): 1.25,
+        GroupTile(2, 128, 3, 2): 0.95,
+        GroupTile(1, 128, 3, 2): 0.8,
+    },
+    128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
+    256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
-LEAST_BUSY = 0.5  # fraction of multiprocessors with a block, for warpgroups to pay
+GROUP_REST_US = 3  # of a block's tile, before and after its steps
+PRODUCTS_PER_US, READ_BYTES_PER_US = 1.15e6, 2e4  # of a multiprocessor, by warps
+ALONE_US, REST_US = 1, 3  # the least that a step takes, and what is before and after
+MERGE_US = 4  # longer than sums take
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -121,7 +132,7 @@ def attention(
     float16 and bfloat16 products use tensor cores if the GPU has them; probabilities are then
     rounded to v's type. with_logs: also return, in float32, the log of the sum of exponentials
     that each row was divided by, which attention_backward takes."""
-    asked, arrays = _asked(_Forward, (q, k, v), causal, scale, mask, stream, dtype)
+    asked, arrays = _asked(_forward, (q, k, v), causal, scale, mask, stream, dtype)
     out, logs = asked(arrays, workspace(stream), stream)
     return (out, logs) if with_logs else out
 
@@ -357,51 +368,114 @@ class _Problem:
         }
 
 
-class _Forward:
-    """Queues an attention: call(arrays, workspace, stream) -> its result and logarithms."""
+def _forward(asked):
+    """Return what queues an attention: call(arrays, workspace, stream)."""
+    if not prod(asked.shape):
+        return _Forward(asked, None)
+    kind = asked.element, asked.side, asked.mask is not None, asked.scale > 0
+    counts = prod(asked.shape[:-3]), asked.heads, asked.group, asked.shape[-2], asked.keys
+    problem = "attention", *kind, *counts, asked.q.shape[-1], asked.shape[-1], asked.fits_maps()
+    return quickest(problem, [*_by_groups(asked), *_by_warps(asked)], partial(_Forward, asked))
 
-    def __init__(self, asked):
+
+@dataclass(frozen=True)
+class _Way:
+    """How blocks divide an attention: the tile of each, their number, splits of the keys, how many
+    query heads are folded into the rows of a tile, and an estimate."""
+
+    tile: Tile | GroupTile
+    blocks: int
+    splits: int
+    fold: int
+    us: float
+
+    @property
+    def by_groups(self):
+        return isinstance(self.tile, GroupTile)
+
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        kind = "warpgroups" if self.by_groups else "warps"
+        return f"{self.tile.rows} rows by {kind} / {self.splits}"
+
+
+def _seen(asked, share):
+    """Return the share of keys that blocks take long for: this one if each query sees others."""
+    return share if asked.side and asked.shape[-2] == asked.keys else 1
+
+
+def _by_groups(asked):
+    """Yield the ways by warpgroups."""
+    *outer, queries, size = asked.shape
+    plain = asked.mask is None and asked.scale > 0 and queries > MOST_FOLDED and asked.keys
+    if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
+        return
+    head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
+    for tile, step_us in GROUP_TILES[head].items():
+        blocks = ceil_divide(queries, tile.rows) * prod(outer)
+        steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
+        us = ceil_divide(blocks, multiprocessors()) * (steps * step_us + GROUP_REST_US)
+        yield _Way(tile, blocks, 1, 1, us)
+
+
+def _by_warps(asked):
+    """Yield the ways by warps, or without tensor cores."""
+    *outer, queries, size = asked.shape
+    group, most = asked.group, MOST_FOLDED
+    fold = group if group > 1 and group * queries <= most else 1
+    lines, units = queries * fold, prod(outer) // fold
+    shares = ceil_divide(asked.keys, LEAST_SHARE * min(2, ceil_divide(lines, 16)))
+    if asked.kind is None:
+        tiles = [IN_FLOATS[16 if lines <= 16 else 64]]
+    else:
+        many, fewer, one = TILES[asked.head(True)]
+        tiles = [one] if lines <= 16 else [many, fewer]
+    for tile in tiles:
+        blocks = ceil_divide(lines, tile.rows) * units
+        most = max(1, multiprocessors() * tile.blocks // blocks)
+        for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
+            steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
+            us = blocks_us(blocks * splits, steps, _timed(tile, asked))
+            us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
+            yield _Way(tile, blocks, splits, fold, us)
+
+
+def _timed(tile, asked):
+    """Return the times of a tile for blocks_us: of its products, or of the keys' bytes."""
+    head = asked.head(asked.kind)
+    products = tile.rows * tile.keys * head * 2 / PRODUCTS_PER_US
+    read = 2 * tile.keys * head * asked.q.dtype.itemsize / READ_BYTES_PER_US
+    return SimpleNamespace(
+        blocks=tile.blocks, alone_us=ALONE_US, each_us=max(products, read), rest_us=REST_US
+    )
+
+
+class _Forward:
+    """Queues an attention, one way: call(arrays, workspace, stream) -> its result and
+    logarithms."""
+
+    def __init__(self, asked, way):
         *outer, queries, size = asked.shape
         self.form = Form(asked.shape, asked.q.dtype)
         self.logs = Form((*outer, queries), np.float32)
         self.rows = prod(outer) * queries
         self.launch = None
-        if not self.rows * size:
+        if way is None:
             return
-        self.launch = self._by_groups(asked)
-        self.by_groups, self.splits = bool(self.launch), 1
-        if self.by_groups:
-            return
-        group = asked.group
-        fold = group if group > 1 and group * queries <= MOST_FOLDED else 1
-        lines, units = queries * fold, prod(outer) // fold
-        tile = self._tile(asked, lines, units)
-        blocks = ceil_divide(lines, tile.rows) * units
-        least = LEAST_SHARE * min(2, ceil_divide(lines, 16))
-        self.splits = self._splits(blocks, tile, ceil_divide(asked.keys, least))
-        file, choices, block, shared = self._kernel(asked, tile)
-        choices["Out"] = asked.element if self.splits == 1 else "float"
-        self.launch = KernelCall(
-            file, choices | {"FOLD": fold}, (blocks, self.splits), (block,),
-            asked.words(units), np.float32(asked.scale), shared=shared,
-        )  # fmt: skip
+        self.by_groups, self.splits = way.by_groups, way.splits
+        make = self._of_groups if way.by_groups else self._of_warps
+        self.launch = make(asked, way)
         if self.splits > 1:
             sizes = self.rows, size, self.splits
             told = {"Out": asked.element}
             self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
 
     @staticmethod
-    def _by_groups(asked):
+    def _of_groups(asked, way):
         """Prepare the kernel for warpgroups."""
-        *outer, queries, size = asked.shape
-        plain = asked.mask is None and asked.scale > 0 and queries > MOST_FOLDED and asked.keys
-        if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
-            return None
+        size, tile = asked.shape[-1], way.tile
         head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
-        tile, units = GROUP_TILES[head], prod(outer)
-        tiles = ceil_divide(queries, tile.rows) * units
-        if tiles < LEAST_BUSY * multiprocessors():
-            return None
         pack = next(pack for pack in (8, 4, 2, 1) if size % pack == 0)
         choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
                    "C_PACK": pack}  # fmt: skip
@@ -413,36 +487,28 @@ class _Forward:
 
         return hopper.BoxCall(
             maps, "attention/hopper.cu", choices | tile.choices,
-            (min(tiles, multiprocessors()),), (tile.threads,), asked.words(units),
-            np.float32(asked.scale), np.int32(tiles), shared=tile.shared_bytes(head),
+            (min(way.blocks, multiprocessors()),), (tile.threads,),
+            asked.words(prod(asked.shape[:-2])), np.float32(asked.scale), np.int32(way.blocks),
+            shared=tile.shared_bytes(head),
         )  # fmt: skip
 
     @staticmethod
-    def _tile(asked, lines, units):
-        if asked.kind is None:
-            return IN_FLOATS[16 if lines <= 16 else 64]
-        many, fewer, one = TILES[asked.head(True)]
-        if lines <= 16:
-            return one
-        return many if ceil_divide(lines, many.rows) * units >= multiprocessors() else fewer
-
-    @staticmethod
-    def _splits(blocks, tile, shares):
-        most = multiprocessors() * tile.blocks // blocks
-        return max(1, min(most, shares, MOST_SPLITS))
-
-    @staticmethod
-    def _kernel(asked, tile):
-        """Return the file, its choices, the threads per block, and the bytes of shared memory."""
-        head = asked.head(asked.kind)
-        choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys}
+    def _of_warps(asked, way):
+        """Prepare the kernel for warps, or that without tensor cores."""
+        tile, head = way.tile, asked.head(asked.kind)
+        choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys, "FOLD": way.fold}
+        choices["Out"] = asked.element if way.splits == 1 else "float"
         if asked.kind:
             scored = int(asked.mask is not None or asked.scale <= 0)
             choices |= tile.choices | {"SCORED": scored}
-            return "attention/tensor.cu", choices, 32 * tile.warps, tile.shared_bytes(head)
-        floats = (tile.rows + tile.keys) * (head + 4) + tile.rows * (tile.keys + 4)
-        choices |= {"ROWS": tile.rows, "PACK": asked.pack()}
-        return "attention/running.cu", choices, 256, 4 * floats
+            file, block, shared = "attention/tensor.cu", 32 * tile.warps, tile.shared_bytes(head)
+        else:
+            shared = 4 * ((tile.rows + tile.keys) * (head + 4) + tile.rows * (tile.keys + 4))
+            choices |= {"ROWS": tile.rows, "PACK": asked.pack()}
+            file, block = "attention/running.cu", 256
+        words = asked.words(prod(asked.shape[:-2]) // way.fold)
+        return KernelCall(file, choices, (way.blocks, way.splits), (block,), words,
+                          np.float32(asked.scale), shared=shared)  # fmt: skip
 
     def __call__(self, arrays, room, stream):
         out, logs = (form.new(arrays[0], room) for form in (self.form, self.logs))

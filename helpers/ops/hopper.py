@@ -10,9 +10,10 @@ from pycuda.gpuarray import GPUArray
 
 from .. import sources, tensormap
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
-from .tensor import LINE, packed, splits_to_try, sum_us
+from .tensor import LINE, packed
+from .tuning import splits_to_try, sum_us
 
-__all__ = ["BoxCall", "Tiling", "are_here", "fits", "has_kind", "launch", "map_of", "quicker"]
+__all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
 
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16", "e4m3", "e5m2"
@@ -71,14 +72,13 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 4, 0.67, 1.6),
-    Tile(128, 128, 6, 0.37, 0.9),
-    Tile(128, 64, 8, 0.31, 0.6),
-    Tile(64, 256, 5, 0.34, 1.1),
-    Tile(64, 128, 8, 0.23, 0.4),
-    Tile(64, 64, 10, 0.18, 0.3),
+    Tile(128, 256, 4, 0.73, 2.8),
+    Tile(128, 128, 6, 0.45, 1.5),
+    Tile(128, 64, 8, 0.36, 0.8),
+    Tile(64, 256, 5, 0.35, 2.1),
+    Tile(64, 128, 8, 0.27, 0.8),
+    Tile(64, 64, 10, 0.175, 0.5),
 )
-FIRST_US = 4.5  # of a launch
 # Per tile of TILES: the time of a step with 8-bit floats, which are accumulated separately.
 FLOAT8_US = 0.75, 0.40, 0.33, 0.52, 0.31, 0.22
 
@@ -94,10 +94,20 @@ class Tiling:
     splits: int
     us: float
 
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        return f"{self.tile.rows} x {self.tile.columns} by warpgroups / {self.splits}"
+
     @classmethod
-    def of(cls, m, n, k, kind, batch=1):
-        """Return the tiling with the least estimated time."""
-        steps, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
+    def of(cls, *sizes, **options):
+        """Return the tiling with the least estimated time; arguments: as of ways."""
+        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
+
+    @classmethod
+    def ways(cls, m, n, k, kind, batch=1):
+        """Return all tilings."""
+        steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
         for tile, step_us in zip(TILES, steps_us):
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
@@ -106,10 +116,10 @@ class Tiling:
                 if (splits - 1) * ceil_divide(steps, splits) >= steps:
                     continue  # the last would have none
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
-                us = FIRST_US + rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
+                us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
                 us += sum_us(m * n * batch, splits)
-                best.append(cls(tile, tiles, steps, splits, us))
-        return min(best, key=lambda tiling: tiling.us)
+                found.append(cls(tile, tiles, steps, splits, us))
+        return found
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None):
         """Return the BoxCall for this tiling, with results of CUDA type `out`. lines: (how many,
@@ -143,9 +153,9 @@ def has_kind(kind):
     return bool(kind) and are_here(cuda.Context.get_device()) and kind.element in KINDS
 
 
-def quicker(tiling, by_groups):
-    """Return the faster of a tensor.Tiling and a Tiling of this module."""
-    return by_groups if by_groups.us < tiling.us else tiling
+def beside(tilings, by_groups):
+    """Return the ways to choose from: tensor.Tilings, and Tilings of this module."""
+    return [*tilings, *by_groups]
 
 
 def map_of(address, dtype, shape, strides, box):

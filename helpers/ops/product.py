@@ -1,6 +1,6 @@
 """Matrix products, by the kernels of cuda_src/gemm."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
@@ -22,20 +22,22 @@ from .launch import (
     workspace,
 )
 from .reduce import WIDE, folding
+from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
 
 __all__ = ["matmul"]
 
 MOST_BATCHES = 65535  # of a grid
-WAVES = 4  # blocks for each multiprocessor, where there are splits
+WAVES = 2  # at most, where there are splits
 LEAST_SHARE = 128  # elements along k per split, for splitting to pay
-BY_WARPS = {"ROWS": 256, "COLUMNS": 128, "DEEP": 16}  # the tile of gemm/warps.cu
-FULL, WASTE = 0.75, 1.05  # for these to pay: multiprocessors with a block, and what is past edges
+COPY_US, COPY_BYTES_PER_US = 3, 2.5e6
+UNPACKED = 1.5  # times as long where elements are loaded one by one
 FLOATS8 = "e4m3", "e5m2"
 DTYPES = None, "bfloat16", "tf32", *FLOATS8
 RESULTS = None, "float16", "bfloat16", "float32"  # of 8-bit floats
 UNSCALED = None, None
 
 prepared = Kept()
+caches.append(prepared)
 
 
 def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
@@ -57,7 +59,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     call = prepared.get(key)
     if call is None:
         kind, shape = _kind(a, b, dtype), _shape(a, b)
-        kind = kind.giving(result) if result else kind
+        kind = _without_copies(a, b, shape, kind.giving(result) if result else kind)
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
@@ -140,19 +142,49 @@ def _ways(x):
         yield Matrices(batch, columns, False)
 
 
+def _way(x, of_a, kind):
+    """Return the layout in which kernels of this kind take x as it is; None: there is none."""
+    ways, size = list(_ways(x)), x.dtype.itemsize
+    if kind is None:
+        return ways[0] if ways else None
+    for way in ways:
+        lies = kind.is_either_way or way.by_rows == of_a
+        if lies and not any(
+            n % tensor.CHUNK for n in (way.line * size, way.batch * size, address(x))
+        ):
+            return way
+    return None
+
+
 def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
-    ways = list(_ways(x))
-    if kind is None:
-        return (x, ways[0]) if ways else _laid_out(contiguous(x, stream), of_a, kind, stream)
-    if not kind.is_either_way:
-        ways = [way for way in ways if way.by_rows == of_a]
-    for way in ways:
-        steps = way.line * x.dtype.itemsize, way.batch * x.dtype.itemsize
-        if not any(place % tensor.CHUNK for place in (*steps, address(x))):
-            return x, way
-    by_rows = ways[0].by_rows if ways else of_a
-    return _laid_out(tensor.padded(x, by_rows, stream), of_a, kind, stream)
+    way = _way(x, of_a, kind)
+    if way is None:
+        lines = [way for way in _ways(x) if not kind or kind.is_either_way or way.by_rows == of_a]
+        by_rows = lines[0].by_rows if lines else of_a
+        x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
+    return x, way
+
+
+def _copy_us(x):
+    """Return the estimated time of a copy."""
+    return COPY_US + 2 * x.nbytes / COPY_BYTES_PER_US
+
+
+def _without_copies(a, b, shape, kind):
+    """Return kind, or None, no tensor cores, if halves would be copied for longer than those
+    save."""
+    if kind is not tensor.KINDS["float16"] or not a.size * b.size:
+        return kind
+    operands = (a, True), (b, False)
+    copied = [x for x, is_a in operands if _way(x, is_a, kind) is None]
+    if not copied or None in [_way(x, is_a, None) for x, is_a in operands]:
+        return kind
+    *batches, m, n = shape
+    sizes, batch = (m, n, a.shape[-1]), prod(batches)
+    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(map(_copy_us, copied))
+    by_threads = UNPACKED * Tiling.of(*sizes, "float32", batch).us
+    return None if by_threads < by_tensor_cores else kind
 
 
 def most_packed(wide):
@@ -168,30 +200,71 @@ def pack_of(most, itemsize, place, *sizes):
 
 
 @dataclass(frozen=True)
-class Tiling:
-    """How blocks divide a product: the tile's size, its depth, and the number of splits along k."""
+class Tile:
+    """A block's tile of a product without tensor cores. The times are an H100's with floats, for 8
+    elements along k: as of tensor.Tile."""
 
     rows: int
     columns: int
     deep: int
+    blocks: int
+    alone_us: float
+    each_us: float
+    rest_us: float
+
+
+TILES = (
+    Tile(128, 128, 8, 2, 0.71, 0.62, 8),
+    Tile(128, 64, 16, 2, 0.41, 0.35, 3.5),
+    Tile(64, 128, 16, 2, 0.45, 0.37, 3),
+    Tile(64, 64, 16, 2, 0.24, 0.21, 1.9),
+    Tile(32, 256, 16, 2, 0.45, 0.4, 2.5),
+    Tile(16, 256, 16, 2, 0.32, 0.25, 2),
+)
+WARPS = Tile(256, 128, 16, 1, 1.12, 1.3, 7.1)  # of gemm/warps.cu
+DEEP = 8
+GATHER_US = 0.0012  # of a column, for 8 elements along k
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks divide a product: each one's Tile, their number, and the splits along k."""
+
+    tile: Tile
     tiles: int
     splits: int
-
-    @classmethod
-    def of(cls, m, n, k, wide, batch=1):
-        """Choose large tiles, which need the fewest loads; if that gives too few blocks, split
-        along k."""
-        rows, columns = (128 if size > 64 else 64 for size in (m, n))
-        tiles = ceil_divide(m, rows) * ceil_divide(n, columns)
-        blocks, splits = tiles * batch, 1
-        if blocks < multiprocessors():
-            splits = max(1, min(WAVES * multiprocessors() // blocks, k // LEAST_SHARE))
-        deep = 16 if min(rows, columns) == 64 and np.dtype(wide).itemsize == 4 else 8
-        return cls(rows, columns, deep, tiles, splits)
+    us: float
 
     @property
-    def choices(self):
-        return {"ROWS": self.rows, "COLUMNS": self.columns, "DEEP": self.deep}
+    def name(self):
+        """Return what is remembered of it."""
+        return f"{self.tile.rows} x {self.tile.columns} / {self.splits}"
+
+    @classmethod
+    def of(cls, *sizes, **options):
+        """Return the tiling with the least estimated time; arguments: as of ways."""
+        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
+
+    @classmethod
+    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False):
+        """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
+        whether each element of b has to be found."""
+        found, deep = [], ceil_divide(k, DEEP)
+        for tile in (*TILES, WARPS) if by_warps else TILES:
+            more = GATHER_US * tile.columns * gathered
+            timed = replace(tile, alone_us=tile.alone_us + more, each_us=tile.each_us + more)
+            tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
+            waves = WAVES * multiprocessors() * tile.blocks // (tiles * batch)
+            for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
+                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), timed)
+                us += sum_us(m * n * batch, splits)
+                found.append(cls(tile, tiles, splits, us))
+        return found
+
+    def choices(self, wide):
+        """Return a kernel's choices, with sums of this type."""
+        deep = self.tile.deep if np.dtype(wide).itemsize == 4 else DEEP
+        return {"ROWS": self.tile.rows, "COLUMNS": self.tile.columns, "DEEP": deep}
 
 
 class Parts:
@@ -233,24 +306,29 @@ def _lying(ways):
     return choices, np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
 
 
-def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
-    """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
-    a and b, of the sums, of c; ways: layouts of a and b; places: their addresses."""
-    (m, n, k), (dtype, wide, out), (lie, strides) = sizes, types, _lying(ways)
-    most = most_packed(wide)
-    choices = lie | {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, n)}
-    packs = {}
-    for name, way, shape, place in zip("AB", ways, ((m, k), (k, n)), places):
+def packs(sizes, types, ways, places=(0, 0)):
+    """Return how many elements of a and of b kernels load at once."""
+    (m, n, k), (dtype, wide, *_) = sizes, types
+    most, found = most_packed(wide), []
+    for way, shape, place in zip(ways, ((m, k), (k, n)), places):
         lines = shape[way.by_rows], way.line, way.batch
-        packs[f"{name}_PACK"] = pack_of(most, dtype.itemsize, place, *lines)
-    told = m, n, k, strides
-    tiles = ceil_divide(m, BY_WARPS["ROWS"]) * ceil_divide(n, BY_WARPS["COLUMNS"])
-    pays = tiles * batch >= FULL * multiprocessors() and 2 * tiles <= WASTE * tiling.tiles
-    if dtype == "float32" and set(packs.values()) == {most} and tiling.splits == 1 and pays:
-        shared = 2 * BY_WARPS["DEEP"] * (BY_WARPS["ROWS"] + BY_WARPS["COLUMNS"] + 8) * 4
-        return KernelCall("gemm/warps.cu", choices, (tiles, 1, batch), (256,), *told, shared=shared)
+        found.append(pack_of(most, dtype.itemsize, place, *lines))
+    return found
+
+
+def launch(tiling, sizes, batch, types, ways, packs):
+    """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
+    a and b, of the sums, of c; ways: layouts of a and b; packs: elements of each load."""
+    (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
+    choices |= {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
+    if tile == WARPS:
+        shared = 2 * tile.deep * (tile.rows + tile.columns + 8) * 4
+        file = "gemm/warps.cu"
+    else:
+        choices |= tiling.choices(wide) | dict(zip(("A_PACK", "B_PACK"), packs))
+        file, shared = "gemm/packed.cu", 0
     grid = tiling.tiles, tiling.splits, batch
-    return KernelCall("gemm/packed.cu", choices | tiling.choices | packs, grid, (256,), *told)
+    return KernelCall(file, choices, grid, (256,), *sizes, strides, shared=shared)
 
 
 def prepare(a, b, shape, kind, ways, form=None):
@@ -261,21 +339,42 @@ def prepare(a, b, shape, kind, ways, form=None):
     form = form or Form(shape, kind.result if kind else a.dtype)
     if not prod(shape):
         return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room)
+    problem = "matmul", kind.element if kind else a.dtype, *sizes, batch, *_lying(ways)[0].values()
     if kind:
-        way, tiling = tensor.launch, tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
+        tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
-            tiling = hopper.quicker(tiling, hopper.Tiling.of(*sizes, kind, batch))
-            way = hopper.launch if isinstance(tiling, hopper.Tiling) else way
-        parts = Parts(batch, tiling.splits, m * n, form, kind.sum, made=kind.made)
-        make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
+            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, kind, batch))
+        made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
-        wide = WIDE[a.dtype.name]
-        tiling = Tiling.of(*sizes, wide, batch)
-        parts = Parts(batch, tiling.splits, m * n, form, wide)
-        types, places = (a.dtype, wide, parts.dtype), (address(a), address(b))
-        make = partial(launch, tiling, sizes, types=types, ways=ways, places=places)
-    steps = [way.batch * a.dtype.itemsize for way in ways]
-    steps.append(tiling.splits * m * n * parts.dtype.itemsize)
+        wide, places = WIDE[a.dtype.name], (address(a), address(b))
+        loads = packs(sizes, (a.dtype, wide), ways, places)
+        by_warps = a.dtype == "float32" and set(loads) == {most_packed(wide)}
+        problem += tuple(loads)
+        tilings = Tiling.ways(*sizes, wide, batch, by_warps=by_warps)
+        made = partial(_by_threads, sizes, batch, ways, form, (a.dtype, wide), loads)
+    return quickest(problem, tilings, made)
+
+
+def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
+    """Prepare a product by tensor cores, so tiled."""
+    parts = Parts(batch, tiling.splits, prod(sizes[:2]), form, kind.sum, made=kind.made)
+    way = hopper.launch if isinstance(tiling, hopper.Tiling) else tensor.launch
+    make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
+    return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts, kind.is_float8)
+
+
+def _by_threads(sizes, batch, ways, form, types, packs, tiling):
+    """Prepare a product without tensor cores, so tiled."""
+    dtype, wide = types
+    parts = Parts(batch, tiling.splits, prod(sizes[:2]), form, wide)
+    make = partial(launch, tiling, sizes, types=(*types, parts.dtype), ways=ways, packs=packs)
+    return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts)
+
+
+def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False):
+    """Prepare launches, make(batch), of as many products each as a grid may have."""
+    steps = [way.batch * dtype.itemsize for way in ways]
+    steps.append(splits * prod(sizes[:2]) * parts.dtype.itemsize)
     launches = []
     for start in range(0, batch, MOST_BATCHES):
         one = make(min(batch - start, MOST_BATCHES))
@@ -283,7 +382,7 @@ def prepare(a, b, shape, kind, ways, form=None):
 
     def call(a, b, room, stream, scales=UNSCALED):
         made, after = parts.new(a, room), []
-        if kind and kind.is_float8:
+        if scaled:
             after = [0 if scale is None else address(scale) for scale in scales]
         for one, offsets in launches:
             addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))

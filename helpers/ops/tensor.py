@@ -10,6 +10,7 @@ from pycuda.gpuarray import GPUArray
 from .. import sources
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
+from .tuning import blocks_us, splits_to_try, sum_us
 
 __all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "packed", "padded"]
 
@@ -77,7 +78,7 @@ def padded(x, by_rows, stream):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile and how it is computed: a warp's part, tiles that are buffered, blocks per
-    multiprocessor. The times are an H200's, per 128 bytes along k: one block's, at least
+    multiprocessor. The times are an H100's, per 128 bytes along k: one block's, at least
     alone_us, and what each further block on the multiprocessor adds; rest_us: before and after
     that."""
 
@@ -99,34 +100,15 @@ class Tile:
     def shared_bytes(self):
         return self.stages * (self.rows + self.columns) * LINE
 
-    def us(self, blocks, deep):
-        """Return the time of this many blocks, each this many times 128 bytes deep."""
-        rounds, left = divmod(ceil_divide(blocks, multiprocessors()), self.blocks)
-        us = deep * rounds * max(self.alone_us, self.blocks * self.each_us)
-        if left:
-            us += deep * max(self.alone_us, left * self.each_us)
-        return us + (rounds + bool(left)) * self.rest_us
-
 
 TILES = (
-    Tile(128, 256, 64, 64, 4, 1, 0.1, 0.99, 8),
-    Tile(256, 128, 64, 64, 4, 1, 0.1, 1.05, 8),
-    Tile(128, 64, 64, 32, 4, 2, 0.1, 0.45, 6),
-    Tile(64, 64, 32, 32, 4, 3, 0.29, 0.27, 4),
-    Tile(16, 128, 16, 32, 5, 2, 0.28, 0.27, 2),
+    Tile(128, 256, 64, 64, 4, 1, 0.12, 0.95, 9.4),
+    Tile(256, 128, 64, 64, 4, 1, 0.16, 0.92, 9.9),
+    Tile(128, 64, 64, 32, 4, 2, 0.12, 0.36, 3.7),
+    Tile(64, 64, 32, 32, 4, 3, 0.09, 0.24, 2.7),
+    Tile(16, 128, 16, 32, 5, 2, 0.29, 0.20, 2.2),
 )
 LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
-SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its speed
-
-
-def splits_to_try(most):
-    """Return the numbers of splits to consider, up to a maximum."""
-    return {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}
-
-
-def sum_us(count, splits):
-    """Return the time to add the splits of this many results; 0 without splits."""
-    return SPLIT_US + 8 * count * splits / SPLIT_BYTES_PER_US if splits > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -138,22 +120,31 @@ class Tiling:
     splits: int
     us: float
 
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        return f"{self.tile.rows} x {self.tile.columns} by warps / {self.splits}"
+
     @classmethod
-    def of(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=TILES):
-        """Return the tiling with the least estimated time. along_k: whether a's lines run along
-        k."""
-        deep, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), {}
+    def of(cls, *sizes, **options):
+        """Return the tiling with the least estimated time; arguments: as of ways."""
+        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
+
+    @classmethod
+    def ways(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=None):
+        """Return all tilings. along_k: whether a's lines run along k."""
+        deep, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         deep *= 2 if kind.is_float8 else 1  # they are multiplied as halves
-        for tile in tiles_at_hand:
+        for tile in tiles_at_hand or TILES:
             if tile.rows < LEAST_PANEL and not along_k:
                 continue
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() * tile.blocks // (tiles * batch), deep // 2))
             for splits in splits_to_try(most):
-                us = tile.us(tiles * batch * splits, ceil_divide(deep, splits))
+                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), tile)
                 us += sum_us(m * n * batch, splits)
-                best[us, splits] = cls(tile, tiles, splits, us)
-        return best[min(best)]
+                found.append(cls(tile, tiles, splits, us))
+        return found
 
     def call(self, file, choices, kind, out, *arguments, batch=1):
         """Return the KernelCall for this tiling, with results of CUDA type `out`."""

@@ -15,6 +15,7 @@ from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda
 from .product import Matrices, Parts, prepare
+from .tuning import quickest
 from .windows import NARROW
 
 __all__ = [
@@ -127,6 +128,15 @@ class Layer:
         counts = self.rows, self.depth, self.columns, pixels
         return self.h.fits and self.w.fits and 0 < min(counts) and max(counts) < NARROW
 
+    def problem(self, what):
+        """Return all that the choice of a kernel depends on."""
+        lies = "side by side" if self.lying else "apart"
+        sides = [
+            (w.side.image, w.side.places, w.side.kernel, w.side.dilation, w.side.stride, w.steps)
+            for w in (self.h, self.w)
+        ]
+        return what, self.images, self.channels, self.channels_out, *sides[0], *sides[1], lies
+
     @property
     def arguments(self):
         """Return the kernels' arguments for the window: the structs Window and Dividers."""
@@ -217,12 +227,27 @@ def _convolution(layer, shape, dtype, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
     sizes = layer.rows, layer.columns, layer.depth
-    tiling = tensor.Tiling.of(*sizes, kind, True, tiles_at_hand=TILES)
+    ways = tensor.Tiling.ways(*sizes, kind, True, tiles_at_hand=TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        tiling = hopper.quicker(tiling, hopper.Tiling.of(*sizes[:2], deep, kind))
+        ways = hopper.beside(ways, hopper.Tiling.ways(*sizes[:2], deep, kind))
+    images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
+    taps = taps_of(layer, _taps_first(layer, over_first))
+    call = quickest(
+        layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, dtype, kind, tiling)
+    )
+
+    def laid_out(x, weight, bias, room, stream):
+        of_x, of_weight = images(x, room, stream), taps(weight, room, stream)
+        return call(of_x, of_weight, bias, room, stream)
+
+    return laid_out
+
+
+def _tiled(layer, shape, dtype, kind, tiling):
+    """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
+    steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = 8 if parts.whole else 4
@@ -241,14 +266,11 @@ def _convolution(layer, shape, dtype, kind, over_first):
         launch = tiling.call(maps, "convolution/hopper.cu", *arguments, splits)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments)
-    images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
-    taps = taps_of(layer, _taps_first(layer, over_first))
 
     def call(x, weight, bias, room, stream):
-        of_x, of_weight = images(x, room, stream), taps(weight, room, stream)
         made = parts.new(x, room)
         after = (0 if bias is None else address(bias),)
-        launch(stream, (address(of_x), address(of_weight), address(made)), after)
+        launch(stream, (address(x), address(weight), address(made)), after)
         return parts.finish(made, room, stream)
 
     return call
@@ -263,15 +285,13 @@ def by_weight(x, grad_output, sizes, kind):
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     if not layer.fits:
         return None
-    parts, launch = gradient(layer, kind)
+    by_layer = gradient(layer, kind)
     images = ChannelsLast(sizes.images, sizes.channels, sizes.h.image * sizes.w.image)
     gradients = ChannelsLast(sizes.images, sizes.channels_out, sizes.places)
 
     def call(x, grad_output, room, stream):
         of_x, of_dy = images(x, room, stream), gradients(grad_output, room, stream)
-        made = parts.new(x, room)
-        launch(stream, (address(of_x), address(of_dy), address(made)))
-        whole = parts.finish(made, room, stream)
+        whole = by_layer(of_x, of_dy, room, stream)
         view = whole.transpose((0, 3, 1, 2))[:, : sizes.channels]
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
@@ -279,19 +299,33 @@ def by_weight(x, grad_output, sizes, kind):
 
 
 def gradient(layer, kind):
-    """Return the Parts of a layer's gradient by the weight, [channels_out, taps, channels], and
-    a function that launches them, given the addresses of images, of the gradient by the result,
-    and of the parts. Channels are contiguous in all of them."""
-    shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
-    tiling = tensor.Tiling.of(
+    """Prepare a layer's gradient by the weight: call(images, gradient, workspace, stream) ->
+    array[channels_out, taps, channels]. Channels are contiguous in all of them."""
+    ways = tensor.Tiling.ways(
         layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
     )
-    stride = padded(layer.channels_out)
     if layer.fits_boxes:
         across = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.of(layer.channels_out, across, layer.columns, kind)
-        tiling = by_groups if layer.lying else hopper.quicker(tiling, by_groups)
-    form = Form(shape, np.dtype(kind.array))
+        by_groups = hopper.Tiling.ways(layer.channels_out, across, layer.columns, kind)
+        ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
+
+    def prepare(tiling):
+        parts, launch = _gradient(layer, kind, tiling)
+
+        def call(x, grad_output, room, stream):
+            made = parts.new(x, room)
+            launch(stream, (address(x), address(grad_output), address(made)))
+            return parts.finish(made, room, stream)
+
+        return call
+
+    return quickest(layer.problem("conv2d_weight"), ways, prepare)
+
+
+def _gradient(layer, kind, tiling):
+    """Return the Parts of a layer's gradient by the weight, so tiled, and what launches them."""
+    shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
+    stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"W_PACK": 8 if parts.whole else 4}
     counts = list(map(np.int32, (layer.images, layer.stride, layer.channels_out)))

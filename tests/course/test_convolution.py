@@ -138,12 +138,93 @@ def test_sums_that_blocks_share():
     check_all((8, 8), (3, 3), 1, 1, 1, images=5, channels=40)
 
 
-@pytest.mark.parametrize("most_bytes", [1, 5000])
-def test_columns_in_portions(most_bytes, monkeypatch):
-    monkeypatch.setattr(convolution, "MOST_COLUMN_BYTES", most_bytes)
-    monkeypatch.setattr(convolution, "prepared", {})
-    check_all(*WINDOWS["uneven"], images=3)
-    check_all(*WINDOWS["padded"], dtype="float16")
+def whole_weight(weight, groups):
+    """The weight [channels_out, channels, ...] that makes of all channels what groups make."""
+    channels_out, each = weight.shape[:2]
+    whole = np.zeros((channels_out, each * groups, *weight.shape[2:]), weight.dtype)
+    for o in range(channels_out):
+        first = o // (channels_out // groups) * each
+        whole[o, first : first + each] = weight[o]
+    return whole
+
+
+def of_groups(by_weight, groups):
+    """What a gradient by such a weight says of the weight of the groups."""
+    channels_out, channels = by_weight.shape[:2]
+    each = channels // groups
+    firsts = [o // (channels_out // groups) * each for o in range(channels_out)]
+    return np.stack([row[first : first + each] for row, first in zip(by_weight, firsts)])
+
+
+def check_groups(groups, image, kernel, *window, channels, channels_out, dtype, layout="NCHW"):
+    """conv2d in groups, and its gradients, against one whose weight is 0 between groups."""
+    h, w = windows.sides(image, kernel, *window)
+    lying = last if layout == "NHWC" else np.array
+    x, gradient = numbers(2, channels, *image), numbers(2, channels_out, h.places, w.places)
+    weight = numbers(channels_out, channels // groups, *kernel)
+    arrays = x, weight, gradient, numbers(channels_out)
+    x, weight, gradient, bias = (a.astype(dtype) for a in arrays)
+    direct, told = Direct(h, w), {"layout": layout, "groups": groups}
+    on, of_weight, dy = (on_gpu(lying(a)) for a in (x, weight, gradient))
+    whole, taps = whole_weight(weight, groups), h.kernel * w.kernel
+
+    def by_weight(x, gradient):
+        return of_groups(direct.by_weight(x, gradient), groups)
+
+    def back(got):
+        return first(got.get()) if layout == "NHWC" else got.get()
+
+    got = back(ops.conv2d(on, of_weight, on_gpu(bias), *window, **told))
+    check(got, direct.forward, (x, whole), weight[0].size, bias[:, None, None].astype("f8"))
+    got = back(ops.conv2d_weight(on, of_weight.shape, dy, *window, **told))
+    check(got, by_weight, (x, gradient), 2 * h.places * w.places)
+    got = back(ops.conv2d_input(on.shape, of_weight, dy, *window, **told))
+    check(got, direct.by_input, (whole, gradient), channels_out // groups * taps)
+
+
+GROUPS = {  # groups, channels, channels_out
+    "two": (2, 6, 10),
+    "depthwise": (5, 5, 5),
+    "depthwise, several": (3, 3, 9),
+    "one for all": (4, 8, 4),
+}
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("name", HALVES)
+def test_groups(name, groups):
+    number, channels, channels_out = GROUPS[groups]
+    told = {"channels": channels, "channels_out": channels_out, "dtype": "float32"}
+    check_groups(number, *HALVES[name], **told)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+def test_groups_of_halves(groups):
+    number, channels, channels_out = GROUPS[groups]
+    told = {"channels": channels, "channels_out": channels_out, "dtype": "float16"}
+    check_groups(number, *WINDOWS["uneven"], **told)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("groups", [2, 6])
+def test_groups_of_doubles_and_channels_last(groups, layout):
+    dtype = "float64" if layout == "NCHW" else "float16"
+    told = {"channels": 6, "channels_out": 12, "dtype": dtype, "layout": layout}
+    check_groups(groups, *WINDOWS["padded"], **told)
+
+
+@pytest.mark.usefixtures("in_quick")
+@pytest.mark.parametrize("groups", [2, 6])
+def test_groups_watched(groups, watched):
+    """By the sanitizer: the kernels for groups, and those for each channel by itself."""
+    convolution.prepared.clear()
+    told = {"channels": 6, "channels_out": 6, "dtype": "float32"}
+    check_groups(groups, (6, 7), (3, 2), (2, 1), 1, 1, **told)
+
+
+def test_groups_of_more_than_one_tile():
+    check_groups(2, (9, 8), (3, 3), 1, 1, channels=20, channels_out=140, dtype="float32")
+    check_groups(70, (21, 19), (3, 3), 1, 1, channels=70, channels_out=70, dtype="float32")
 
 
 def test_more_than_an_int_counts(monkeypatch):
@@ -280,6 +361,14 @@ def refused():
     yield TypeError, "expected a pycuda GPUArray", lambda: conv2d(x.get(), weight)
     yield ValueError, sizes, lambda: ops.conv2d_input(x.shape, weight, y, dilation=2)
     yield ValueError, sizes, lambda: ops.conv2d_weight(x, weight.shape, y, dilation=2)
+    told = "2 groups do not divide the 3 channels of x"
+    yield ValueError, told, lambda: conv2d(x, weight, groups=2)
+    told = "3 groups do not divide the 5 channels of the result"
+    yield ValueError, told, lambda: conv2d(x, weight[:, :1], groups=3)
+    told = "3 channels, in 3 groups of 1, weight .* 3"
+    yield ValueError, told, lambda: conv2d(x, on_gpu(numbers(6, 3, 3, 3)), groups=3)
+    yield ValueError, "groups 0: pass a whole number", lambda: conv2d(x, weight, groups=0)
+    yield TypeError, "groups 1.5: pass a whole number", lambda: conv2d(x, weight, groups=1.5)
     layouts = "layout 'CNHW': expected one of NCHW, NHWC"
     yield ValueError, layouts, lambda: conv2d(x, weight, layout="CNHW")
     yield TypeError, "padding 'same'", lambda: ops.conv2d_weight(x, weight.shape, y, 1, "same")
@@ -354,6 +443,12 @@ def test_channels_last_watched(name, channels, watched):
 
 
 @pytest.mark.usefixtures("in_quick")
+@pytest.mark.parametrize("channels", [30, 3])
+def test_channels_last_of_points_in_lines_that_are_no_multiple_of_16_bytes(channels):
+    check_last((5, 7), (1, 1), images=3, channels=channels, channels_out=24)
+
+
+@pytest.mark.usefixtures("in_quick")
 @pytest.mark.parametrize("dtype, channels_out", [("float32", 8), ("float64", 3), ("float16", 5)])
 def test_channels_last_of_what_warpgroups_do_not_take(dtype, channels_out):
     check_last(*WINDOWS["uneven"], channels_out=channels_out, dtype=dtype)
@@ -385,7 +480,7 @@ def test_channels_last_of_one_image_views_and_nothing():
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("channels", [(3, 5), (64, 72), (72, 130)], ids=str)
 def test_windows_by_warpgroups(name, channels, monkeypatch):
-    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
     convolution.prepared.clear()
     check_all(*WINDOWS[name], channels=channels[0], channels_out=channels[1], dtype="float16")
     convolution.prepared.clear()

@@ -14,9 +14,14 @@ OF_HALVES = [
     f"convolution/{name}.cu"
     for name in ("channels_last", "taps", "tensor", "tensor_weight", "widened")
 ]
+OF_GROUPS = [f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")]
 BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
     *(f"gemm/{name}.cu" for name in ("hopper", "hopper_float8", "tensor_float8")),
+]
+OF_DECODING = [
+    f"decode/{name}.cu"
+    for name in ("attend", "embed", "rms_norm", "rotary", "sample", "swiglu", "thin")
 ]
 OF_RANKS = [
     f"ranks/{name}.cu" for name in ("one_shot", "packets", "push", "ring", "tree", "two_shot")
@@ -24,17 +29,19 @@ OF_RANKS = [
 NOT_LAUNCHED = {
     **dict.fromkeys(OF_RANKS, "several devices launch it: test_collective.py"),
     **dict.fromkeys(
-        [f"attention/{name}.cu" for name in ("gradient", "merge", "products")],
+        ["attention/gradient.cu", "attention/products.cu"],
         "ops.attention and its gradients choose it: test_attention.py",
     ),
     **dict.fromkeys(BY_WARPGROUPS, "ops.matmul and ops.conv2d choose it: test_gemm.py"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
+    **dict.fromkeys(OF_GROUPS, "ops.conv2d and its gradients choose it: test_convolution.py"),
     "gemm/tensor.cu": "ops.matmul chooses it: test_gemm.py",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
+    **dict.fromkeys(OF_DECODING + OF_GROUPS, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",

@@ -19,7 +19,7 @@ from pycuda.gpuarray import to_gpu  # isort: skip
 @pytest.mark.parametrize("sizes", [(128, 256, 512), (200, 264, 1024)])
 def test_products_by_warpgroups_are_clean(sizes, monkeypatch, watched):
     """One thread of a warpgroup says for all of it that a stage is empty."""
-    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
     m, n, k = sizes
     a, b = (to_gpu(np.ones(shape, np.float16)) for shape in ((m, k), (k, n)))
     assert (ops.matmul(a, b).get() == k).all()

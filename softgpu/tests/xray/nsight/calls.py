@@ -209,7 +209,7 @@ def _of_ranks():
     yield case("push", (BLOCKS, 2), push, x, x, x, x, ones, ones)
     lines = (N + 1) // 2
     sent = np.zeros((2 * RANKS * lines, 4), np.uint32)
-    sent[:, 1::2] = turn  # beside each number, that of the turn
+    sent[:, 1::2] = turn  # beside each number, the turn's number
 
     def packets(*arrays):
         return pointers(*arrays, turn), n, INT64(lines), first
