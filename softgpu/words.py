@@ -50,6 +50,10 @@ class Predicted(Phrase):
     LIMITED = (
         "on {chip}, not measured; limited by {first} ({most} alone), then by {second} ({less})"
     )
+    UNCHECKED = (
+        "on {chip}, not measured, of a kind that nobody has checked; limited by {first} ({most}"
+        " alone), then by {second} ({less})"
+    )
 
 
 class Does(Phrase):

@@ -10,17 +10,22 @@ times are off.
 Terms: bottleneck model, roofline (docs/terms.md).
 """
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil, log
+from pathlib import Path
+from typing import Any
 
 from ..phrases import Said, joined
 from ..sass import second_factor
 from ..words import Predicted
 from .chip import Chip, chip
 
-__all__ = ["Prediction", "in_words", "memory_us", "predict", "short_us"]
+__all__ = ["Prediction", "errors", "in_words", "kind_of", "memory_us", "predict", "short_us"]
 
+ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
 LATE = 1 / 2  # of a way to memory: what is left of it when another block asks for the same
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
@@ -38,6 +43,11 @@ PIPES = {  # which pipe an opcode goes through; what is not here goes through al
     " UTMACMDFLUSH UBLKCP UBLKRED WARPGROUP ELECT USETMAXREG FENCE UCGABAR_ARV UCGABAR_WAIT",
 }
 PIPE_OF = {opcode: pipe for pipe, opcodes in PIPES.items() for opcode in opcodes.split()}
+KIND_OF = {  # a kind of launches, by what takes longest; what is not here is work
+    "memory": "memory", "L2 reads": "memory", "L2 writes": "memory", "L2 atomics": "atomics",
+    **dict.fromkeys(["launch", "launching blocks", "latency of memory", "dependent steps",
+                     "barriers", "turns of blocks", "copies"], "latency"),
+}  # fmt: skip
 SAID = {
     "latency of memory": "waiting for memory",
     "dependent steps": "steps that wait for each other",
@@ -57,16 +67,31 @@ SAID = {
 
 @dataclass(frozen=True)
 class Prediction:
-    """us: NaN where `why` says why there is none. limits: {resource: µs it alone would need}."""
+    """us: NaN where `why` says why there is none. limits: {resource: µs it alone would need}.
+    kind: of launches, whose errors errors.json has: memory, latency, atomics, work or tensor; ""
+    where nobody has checked it."""
 
     us: float
     limits: dict[str, float]
     of: Chip
     why: str = ""
+    kind: str = ""
+
+    @property
+    def interval_us(self) -> tuple[float, float] | None:
+        """From when to when: nine of ten measured times of its kind lay as near to the predicted
+        one, in launches that were predicted before a GPU had run them. None: nobody knows."""
+        if not self.kind or self.why:
+            return None
+        least, most = errors()[self.kind]["measured / predicted"]
+        return least * self.us, most * self.us
 
     @property
     def time(self) -> str:
-        return "none" if self.why else in_words(self.us)
+        if self.why or not (interval := self.interval_us):
+            return "none" if self.why else in_words(self.us)
+        least, most = map(short_us, interval)
+        return f"{in_words(self.us)} ({least}–{most})" if self.us < 1e5 else in_words(self.us)
 
     @property
     def limited(self) -> Said:
@@ -74,7 +99,8 @@ class Prediction:
         if self.why:
             return Predicted.NONE(why=self.why)
         (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
-        return Predicted.LIMITED(
+        limited = Predicted.LIMITED if self.kind else Predicted.UNCHECKED
+        return limited(
             chip=self.of.words,
             first=SAID.get(first, first),
             most=in_words(most),
@@ -117,8 +143,27 @@ def predict(report):
     if _multiplies(report):
         in_step, shared = 0, max(memory.values())  # its chains take turns at the rest themselves
     together = _both(waiting + in_step, work, of.queueing * waiting * shared)
-    limits = {what: us for what, us in (busy | waits).items() if us}
-    return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us}, of)
+    limits = {what: us for what, us in (busy | waits).items() if us} | {"launch": of.launch_us}
+    kind = _kind(report, max(limits, key=lambda what: limits[what]))
+    return Prediction(of.launch_us + first + together, limits, of, kind=kind)
+
+
+def _kind(report, limit):
+    """Its kind of launches; "" for those with local memory, which no recorded set has."""
+    if report.total["ldl.requests"] or report.total["stl.requests"]:
+        return ""
+    return "tensor" if _multiplies(report) or report.caches.bulk_lines else kind_of(limit)
+
+
+def kind_of(limit: str) -> str:
+    """The kind of launches of which this takes longest."""
+    return KIND_OF.get(limit, "work")
+
+
+@cache
+def errors() -> dict[str, Any]:
+    """{kind: how far predictions were off}, as softgpu.tests.xray.clock.validate has written it."""
+    return json.loads(ERRORS.read_text())
 
 
 def _at_work(report):

@@ -112,7 +112,8 @@ def mutants(what):
 
 def golden():
     rows = rows_of(GOLDEN.relative_to(ROOT))
-    return len(rows), sum(bool(row["why"]) for row in rows)
+    on_h100 = sum(row["card"] == "H100" for row in rows)
+    return len(rows), sum(bool(row["why"]) for row in rows), on_h100
 
 
 def scor(is_racy):
@@ -173,6 +174,7 @@ FIGURES = {
     "refused share": lambda: f"{mutants('refused') / mutants('mutants'):.0%}".replace("%", " %"),
     "counted launches": lambda: f"{golden()[0]:,}",
     "differing launches": lambda: f"{golden()[1]:,}",
+    "launches counted on an H100": lambda: f"{golden()[2]:,}",
     "planted bugs": lambda: f"{sum(not p.missed for file in FILES for p in planted(file))}",
     "racy programs": lambda: f"{len(scor(True))}",
     "racy programs found": lambda: f"{scor(True).count('found')}",

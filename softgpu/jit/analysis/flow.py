@@ -83,7 +83,8 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
 
 
 def find_meeters(functions: Iterable[Function]) -> frozenset[str]:
-    """Return the functions in which several lanes execute something together."""
+    """Return the functions in which several lanes execute something together. An instruction that
+    cannot run is refused in its own kernel; the module's other kernels run."""
     return _functions_with(functions, lambda item: item.opcode in OPCODES and gathers(item))
 
 

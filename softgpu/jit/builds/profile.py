@@ -3,7 +3,7 @@
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
 needed the counts of each site (as in that file) and two of each basic block, which here ends at a
 call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
-"sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block; "callers"
+"sites" and "blocks"; "exchanges" are what warps do in each block beside that; "callers"
 are of lines in other files.
 
 Terms: basic-block profiling (docs/terms.md).
@@ -245,6 +245,8 @@ class ProfiledEmitter(SharingEmitter):
             if caller and caller not in self.notes["callers"]:
                 self.notes["callers"].append(caller)
             lines[key] = lines.get(key, 0) + 1
+            if item.opcode == "membar" and "sys" in item.modifiers:
+                exchanges += [(*key, "st.requests"), (*key, "st.sectors")]  # it counts as a store
             if "red" in item.modifiers and has(item, Trait.MEETS):
                 exchanges.append((*key, "votes"))
             elif item.opcode in _EXCHANGES:

@@ -9,6 +9,7 @@ from helpers import autoinit, xray
 from softgpu.sass import find_nvdisasm
 from softgpu.tests.facts import missing, refused
 from softgpu.xray.chip import CHIPS, chip
+from softgpu.xray.clock import errors, in_words, short_us
 from softgpu.xray.occupancy import occupancy
 
 from .clock import hopper, validate
@@ -192,7 +193,8 @@ def test_the_documents_figures_are_those_of_the_recordings():
     before = validate.read(validate.BLIND_SAID)
     page = validate.PAGE.read_text()
     assert validate.tables(golden, predicted, before) in page
-    assert validate.table_of("h100") in page
+    assert validate.table_of("h100") in page and validate.table_of_kinds() in page
+    assert errors() == validate.intervals(), "python -m softgpu.tests.xray.clock.validate"
     cases = *CASES, *BLIND, *TENSOR, *HOPPER
     assert {case.name for case in cases} == golden.keys() == predicted.keys()
     assert before.keys() == {case.name for case in cases if case.set.endswith("blind")}
@@ -210,6 +212,36 @@ def test_the_documents_figures_are_those_of_the_recordings():
         off = validate.off(golden, predicted, metric)
         assert np.median(off) <= 0.05, metric
         assert np.mean(off <= 0.2) >= 0.9, metric
+
+
+@pytest.mark.parametrize("kind, share", validate.coverage().items())
+def test_nine_times_in_ten_the_interval_holds_what_was_measured(kind, share):
+    assert 0.85 <= share <= 0.95
+    least, most = errors()[kind]["measured / predicted"]
+    assert least <= 1 <= most < 2
+
+
+def test_a_predicted_time_says_how_far_off_it_may_be():
+    prediction = copied(1 << 20).prediction
+    least, most = prediction.interval_us
+    assert prediction.kind in errors() and least <= prediction.us <= most
+    assert prediction.time == f"{in_words(prediction.us)} ({short_us(least)}–{short_us(most)})"
+    assert prediction.time in str(prediction)
+
+
+def test_a_kind_that_nobody_has_checked_has_no_interval():
+    source = """
+    __global__ void by_table(const int *x, float *y)
+    {
+        float own[32];
+        for (int k = 0; k < 32; k++) own[k] = k * threadIdx.x;
+        y[threadIdx.x] = own[x[threadIdx.x] % 32];
+    }
+    """
+    x, y = gpuarray.zeros(64, np.int32), gpuarray.zeros(64, np.float32)
+    prediction = xray.profile((source, "by_table"), x, y, grid=1, block=64).prediction
+    assert prediction.interval_us is None and "(" not in prediction.time
+    assert "of a kind that nobody has checked" in str(prediction)
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)

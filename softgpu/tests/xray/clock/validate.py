@@ -11,8 +11,10 @@ sets' table to the page."""
 
 import argparse
 import csv
+import json
 import math
 import re
+from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
@@ -21,6 +23,7 @@ import numpy as np
 from helpers import plots
 from softgpu.tests import ROOT
 from softgpu.xray.chip import MODELLED
+from softgpu.xray.clock import ERRORS, kind_of
 
 from .record import GOLDEN
 
@@ -176,6 +179,59 @@ def tables(golden, predicted, before):
     return "\n".join(lines)
 
 
+def ratios():
+    """{kind: [measured / predicted]}, sorted, of the launches that the clock predicted before a GPU
+    had run them: H200's and H100's."""
+    found = defaultdict(list)
+    h100 = "h100"
+    for golden, predicted in (
+        (read(GOLDEN), read(BLIND_SAID)),
+        (read(GOLDEN.with_name(f"{h100}.csv")), read(predictions(h100))),
+    ):
+        for name, row in golden.items():
+            if not row["set"].endswith("blind") or name not in predicted:
+                continue
+            us, limit = float(predicted[name]["predicted_us"]), predicted[name]["limit"]
+            if not math.isnan(us):
+                kind = "tensor" if row["set"] in TENSOR_SETS else kind_of(limit)
+                found[kind].append(float(row["median_us"]) / us)
+    return {kind: sorted(some) for kind, some in sorted(found.items())}
+
+
+def intervals():
+    """What errors.json has of each kind: the shortest interval that holds nine in ten of its
+    ratios, made longer where 1 does not lie in it."""
+    found = {}
+    for kind, some in ratios().items():
+        count = math.ceil(0.9 * len(some))
+        first = min(range(len(some) - count + 1), key=lambda i: some[i + count - 1] / some[i])
+        least, most = some[first], some[first + count - 1]
+        bounds = [math.floor(1000 * min(least, 1)) / 1000, math.ceil(1000 * max(most, 1)) / 1000]
+        found[kind] = {"launches": len(some), "measured / predicted": bounds}
+    return found
+
+
+def coverage():
+    """{kind: the share of its launches whose time lies in the interval}."""
+    bounds = {kind: row["measured / predicted"] for kind, row in intervals().items()}
+    return {
+        kind: float(np.mean([bounds[kind][0] <= ratio <= bounds[kind][1] for ratio in some]))
+        for kind, some in ratios().items()
+    }
+
+
+def table_of_kinds():
+    """The table of the kinds' intervals."""
+    lines = ["| kind | launches | measured / predicted | of these in the interval |"]
+    lines.append("|---|---|---|---|")
+    held = coverage()
+    for kind, row in intervals().items():
+        least, most = row["measured / predicted"]
+        share = f"{held[kind]:.0%}".replace("%", " %")
+        lines.append(f"| {kind} | {row['launches']} | {least:.2f} to {most:.2f} | {share} |")
+    return "\n".join(lines)
+
+
 def picture(golden, predicted):
     """Predicted against measured, a point for each launch."""
 
@@ -223,6 +279,8 @@ def main():
         return write(options.chip, table_of(options.chip))
     golden, predicted = read(GOLDEN), read(PREDICTED)
     before = read(BLIND_SAID)
+    ERRORS.write_text(json.dumps(intervals(), indent=1) + "\n")
+    write("kinds", table_of_kinds())
     picture(golden, predicted | before).save(PICTURE)
     return write("validation", tables(golden, predicted, before))
 

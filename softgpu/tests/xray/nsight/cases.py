@@ -1,142 +1,18 @@
 """The launches whose counts are recorded with Nsight Compute: probes, kernels, the course."""
 
-import hashlib
-import re
-from dataclasses import dataclass, field
-from functools import cache
 from math import gcd
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
-from helpers import shapes, sources, windows
+from helpers import shapes, windows
 
+from .calls import CALLS
+from .case import BUSY, INT8, INT32, INT64, OWN, SCATTERED, UINT32, Case, below, floats, i32, zeros
 from .patterns import PATTERNS, SHARING, few, pattern
 
-__all__ = ["CASES", "OWN", "Case", "module"]
-
-HERE = Path(__file__).parent
-OWN = ("probes.cu", "kernels.cu")  # the other cases are of the course
-UINT32, INT8, INT32, INT64 = np.uint32, np.int8, np.int32, np.int64
-
-
-@dataclass(frozen=True)
-class Case:
-    """One launch. `arguments`: arrays go to the GPU, numbers are passed."""
-
-    name: str
-    file: str  # probes.cu, kernels.cu, or a file of cuda_src
-    kernel: str
-    grid: tuple
-    block: tuple
-    arguments: list
-    shared: int = 0
-    choices: dict = field(default_factory=dict)
-
-    def launch(self):
-        """Launches it."""
-        grid, block = ((*v, 1, 1)[:3] for v in (self.grid, self.block))
-        self.function()(*self.passed(), grid=grid, block=block, shared=self.shared)
-
-    def profiled(self):
-        """Launches it in the profile build: its Report."""
-        from helpers import autoinit, xray
-
-        grid, block = ((*v, 1, 1)[:3] for v in (self.grid, self.block))
-        own = self.file in OWN and not autoinit.is_software
-        kernel = _of_source(self.file, self.kernel) if own else self.function()
-        return xray.profile(kernel, *self.passed(), grid=grid, block=block, shared=self.shared)
-
-    def function(self):
-        """The compiled kernel."""
-        if self.file in OWN:
-            return module(self.file).get_function(self.kernel)
-        return sources.kernel(self.file, **self.choices)
-
-    @property
-    def why(self):
-        """Why the software GPU counts something else here, "" if it counts the same."""
-        return next((reason for reason, names in UNEQUAL.items() if self.name in names), "")
-
-    def digest(self):
-        """Changes with the code of the course's kernel, not with its comments; "" for others."""
-        if self.file in OWN:
-            return ""
-        code = _code(sources.text(self.file, **self.choices), set())
-        return hashlib.sha256(code.encode()).hexdigest()[:12]
-
-    def passed(self):
-        """Arguments for one launch, arrays copied to the GPU."""
-        import pycuda.driver as cuda
-
-        return [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in self.arguments]
-
-
-def _code(text, seen):
-    """The tokens of a text and of the course's files that it includes."""
-    for name in re.findall(r'#include "(.*)"', text):
-        if name not in seen:
-            seen.add(name)
-            text += _code((sources.ROOT / name).read_text(), seen)
-    return "".join(re.sub(r"//.*", "", text).split())
-
-
-@cache
-def module(file):
-    """One of our own files, compiled."""
-    from pycuda.compiler import SourceModule
-
-    return SourceModule(source(file), no_extern_c=True, arch="sm_90")
-
-
-@cache
-def _of_source(file, kernel):
-    """A kernel of one of our own files, with what xray asks of one beside a real GPU."""
-    return sources.kernel(source(file), kernel)
-
-
-def source(file):
-    """One of our own files as it is compiled."""
-    path = HERE / file
-    return f'#line 1 "{path}"\n{path.read_text()}'
-
-
-# Cases whose counts differ, by reason.
-RACE = "which thread draws which number is decided anew at each launch"
-BYPASS = "a sector that goes to two lines of shared memory is sometimes fetched once"
-SCATTERED = (
-    "lanes of one atomic on more than 4 lines of 128 bytes: now and then a sector goes twice"
-)
-SUNK = "the compiler loads a maximum only where the sum beside it is not 0; here all are 0"
-BUSY = "of several warps at work, an access to shared memory now and then takes a wavefront more"
-UNEQUAL = {
-    BUSY: {
-        "convolution/forward.cu 2x3x9x16 to 5",
-        "elementwise/transposed.cu transposed int8",
-        "gemm/packed.cu A_ALONG_K=0 B_ALONG_K=0 72x132x40",
-    },
-    SUNK: {"softmax/write.cu 10 of 128"},
-    RACE: {"shared_slots 1 of 96"},
-    BYPASS: {"copy_16_cg: any of 200 / row"},
-    SCATTERED: {
-        "histogram_global 20 of 256",
-        *(f"scatter_doubles 4 of 256, {bins} bins" for bins in (100, 300, 3000)),
-        *(f"least_and_greatest 4 of 256, {bins} bins" for bins in (100, 300, 3000)),
-        *(f"weighted_histogram 3 of 160, {bins} bins" for bins in (300, 3000)),
-        *(f"union_find 4 of 256, {bins} bins" for bins in (300, 3000)),
-        *(f"histogram_global 4 of 256, {bins} bins" for bins in (300, 3000)),
-        *(
-            f"atomic_{form}: any of {words}a / any of {words}b"
-            for form, several in (
-                ("add_u32", "192, 2|256, 0|256, 1|512, 1|512, 2|2000, 1|2000, 2"),
-                ("add_u64", "128, 0|192, 0|256, 0|512, 0"),
-                ("max_s32", "256, 0"),
-            )
-            for words in several.split("|")
-        ),
-    },
-}
+__all__ = ["BUSY", "CASES", "OWN", "SCATTERED", "Case"]
 
 
 def _times(shape):
@@ -219,22 +95,6 @@ def _probes():
 
 
 # --- kernels --------------------------------------------------------------------------------------
-
-
-def floats(n, kind=np.float32):
-    return np.random.default_rng(n).standard_normal(n).astype(kind)
-
-
-def below(limit, n, kind=INT32):
-    return np.random.default_rng((limit, n)).integers(0, limit, n).astype(kind)
-
-
-def zeros(n, kind=np.float32):
-    return np.zeros(n, kind)
-
-
-def i32(value):
-    return INT32(value)
 
 
 def _kernels():
@@ -368,6 +228,8 @@ def _kernels():
     yield case("triangle", 4, 64, floats(256), zeros(256))
     yield case("uneven_stores", 4, 64, below(30, 256), zeros(256 * 30), i32(256))
     yield case("every_32nd", 2, 128, floats(1000), zeros(256), i32(1000))
+    for kernel in "fence_of_system", "fence_by_two", "two_lines_volatile":
+        yield case(kernel, 3, 64, zeros(192 * 64, INT32))
     yield case("queue", 1, 256, below(n, n), zeros(n, INT32), zeros(1, INT32), i32(256))
 
 
@@ -401,6 +263,7 @@ def _course():
         yield reduction(step)
         yield reduction(step, grid=4, block=256)
     yield reduction("one_thread", grid=1, block=1, n=100, shared=0)
+    yield reduction("shared_plain")
     yield reduction("atomic", shared=0)
     yield reduction("halving", shared=0)
     yield reduction("atomic_finish")
@@ -447,6 +310,12 @@ def _course():
     yield case("softmax/trailing.cu", 15, 256, *trailing)
     whole = floats(2 * 16384), zeros(2 * 16384), INT64(2), INT64(16384), i32(2), i32(3)
     yield case("softmax/trailing.cu", 7, 256, *whole, known, zeros(1, UINT32), WHOLE=1)
+    clusters = floats(13 * 1000), zeros(13 * 1000), INT64(13), INT64(1000)
+    yield case("softmax/cluster.cu", 39, 64, *clusters, BLOCKS=3, THREADS=64, PACK=4, PACKS=2)
+    q, k, v = (floats(2 * n * 64) for n in (70, 90, 91))
+    three = INT64(70), INT64(90), INT64(64), np.float32(0.125)
+    yield case("attention/scores.cu", (6, 5, 2), (16, 16), q, k, zeros(2 * 70 * 90), *three)
+    yield case("attention/fused.cu", (70, 2), 64, q, k, v, zeros(2 * 70 * 64), *three, shared=360)
     cube = floats(6 * 37 * 50), zeros(8 * 6 * 50), INT64(6), INT64(37), INT64(50)
     yield case("higherdim/columns.cu", (2, 6), 32, *cube)
     yield case("higherdim/chunks.cu", (2, 3, 6), 32, *cube, INT64(13))
@@ -630,11 +499,17 @@ def _gemm():
 
 
 def _by_tensor_cores():
+    tiles = [floats(3 * 64 * 64, np.float16) for _ in range(2)]
+    yield Case("gemm/transposed.cu 3 of 128", "gemm/transposed.cu", "transposed", (3,), (128,),
+               [*tiles, zeros(3 * 64 * 64)])  # fmt: skip
     m, n, k = 72, 136, 40
     lengths = m * k, k * n, m * n
     arrays = [floats(size, np.float16) for size in lengths]
     sizes = INT64(m), INT64(n), INT64(k)
     grid = -(-n // 64), -(-m // 64)
+    for file, across in ("fragments", 16), ("fragments_shared", 64):
+        yield Case(f"gemm/{file}.cu {m}x{n}x{k}", f"gemm/{file}.cu", file, (-(-n // across), 2),
+                   (128,), [*arrays, *sizes])  # fmt: skip
     for choices in {}, {"PADDING": "16"}, {"SWIZZLED": "1"}:
         told = " ".join(f"{key}={value} " for key, value in choices.items())
         yield Case(f"gemm/mma.cu {told}{m}x{n}x{k}", "gemm/mma.cu", "mma", grid, (128,),
@@ -661,5 +536,6 @@ def _convolutions():
 
 
 CASES = [
-    *_kernels(), *_course(), *_elementwise(), *_images(), *_gemm(), *_convolutions(), *_probes()
+    *_kernels(), *_course(), *_elementwise(), *_images(), *_gemm(), *_convolutions(), *CALLS,
+    *_probes(),
 ]  # fmt: skip

@@ -845,3 +845,20 @@ KERNEL every_32nd(const float *x, float *y, int n)
     for (int k = ME; k < n; k += 32) sum += x[k];
     y[ME] = sum;
 }
+KERNEL fence_of_system(int *x)
+{
+    x[ME] = 1;
+    __threadfence_system();
+    x[ME] = 2;
+}
+KERNEL fence_by_two(int *x)
+{
+    if (threadIdx.x < 2) {
+        x[ME] = 1;
+        __threadfence_system();
+    }
+}
+KERNEL two_lines_volatile(volatile int *x)
+{
+    if (threadIdx.x % 32 < 2) x[ME * 64] = 1;
+}

@@ -12,7 +12,7 @@ import numpy as np
 
 from softgpu.xray.report import TENSOR
 
-from .cases import module
+from .case import module
 from .patterns import PATTERNS, pattern
 
 __all__ = ["METRICS", "PIPES", "Matrices", "Products", "matrices", "offsets", "products", "save"]

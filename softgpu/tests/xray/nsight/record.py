@@ -69,6 +69,7 @@ def counted(cases, metrics):
     names.write_text("\n".join(case.name for case in cases))
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log)]
     command += ["--force-overwrite", "--clock-control", "none", "--cache-control", "none"]
+    command += ["--profile-from-start", "off"]  # what a case makes others for, too
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", __spec__.name]
     subprocess.run([*command, "--launch", str(names)], check=True)
     text = log.read_text()
@@ -93,6 +94,13 @@ def known(metrics):
     return [m for m in metrics if m.startswith("launch__") or m.removesuffix(".sum") in have]
 
 
+def card():
+    """The GPU's name, such as H100."""
+    from helpers import autoinit
+
+    return autoinit.device.name().removeprefix("NVIDIA ").partition(" ")[0]
+
+
 def launch(cases):
     """What ncu looks at."""
     import helpers.autoinit
@@ -103,12 +111,14 @@ def launch(cases):
 
 
 def write(path, metrics, rows):
-    """A table of (case, digest, {metric: value}), with why the software GPU counts otherwise."""
+    """A table of (case, (digest, {metric: value}, card)), with why the software GPU counts
+    otherwise."""
     with path.open("w", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(["case", "code", *metrics, "why"])
-        for case, digest, values in rows:
-            lines.writerow([case.name, digest, *(values.get(m, "") for m in metrics), case.why])
+        lines.writerow(["case", "code", *metrics, "card", "why"])
+        for case, (digest, values, card) in rows:
+            counts = (values.get(m, "") for m in metrics)
+            lines.writerow([case.name, digest, *counts, card, case.why])
 
 
 def tensor():
@@ -124,17 +134,17 @@ def tensor():
 
 
 def save(known, cases):
-    """{case: (digest, {metric: value})} as the golden table, in the order of the cases."""
-    write(GOLDEN, METRICS, [(c, *known[c.name]) for c in cases if c.name in known])
+    """What golden() gives, as the table, in the order of the cases."""
+    write(GOLDEN, METRICS, [(c, known[c.name]) for c in cases if c.name in known])
 
 
 def golden():
-    """{case: (digest, {metric: value})} as recorded."""
+    """{case: (digest, {metric: value}, which GPU counted it)} as recorded."""
     if not GOLDEN.exists():
         return {}
     with GOLDEN.open(newline="") as file:
         return {
-            row["case"]: (row["code"], {m: int(row[m]) for m in METRICS})
+            row["case"]: (row["code"], {m: int(row[m]) for m in METRICS}, row["card"])
             for row in csv.DictReader(file)
         }
 
@@ -163,11 +173,12 @@ def main():
     for first in range(0, len(wanted), BATCH):
         cases = wanted[first : first + BATCH]
         for case, row in zip(cases, counted(cases, metrics)):
-            new[case.name] = case.digest(), {m: number(row.get(m) or "") for m in metrics}
+            values = {m: number(row.get(m) or "") for m in metrics}
+            new[case.name] = case.digest(), values, card()
         print(len(new), "of", len(wanted), flush=True)
         save(old | new, CASES)
         if options.more:
-            rows = [(c, *new[c.name]) for c in CASES if c.name in new]
+            rows = [(c, new[c.name]) for c in CASES if c.name in new]
             write(options.more, metrics[len(METRICS) :], rows)
 
 
