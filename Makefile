@@ -5,7 +5,7 @@ RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
-SAMPLE = --sample=$(FRACTION) $(if $(SEED),--sample-seed=$(SEED))
+SAMPLE = --sample=$(FRACTION) --sample-tests=$(TESTS) --sample-seed=$(or $(SEED),$(shell date +%G-W%V))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find bench cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
@@ -15,7 +15,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises figures translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises figures translations mutants reworded fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
@@ -50,6 +50,10 @@ translations: setup
 mutants: setup
 	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
 
+# Tests on a copy of the tree in which every sentence has other words: none matches one, so all pass. ARGS: as for pytest.
+reworded: setup
+	@.venv/bin/python scripts/reworded.py $(ARGS)
+
 # Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
 # plain, counted and watched? ARGS="SECONDS [SEED]".
 fuzz: setup
@@ -59,9 +63,10 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, by a hash of their
-# names. SEED=TEXT: others. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, and of a file's slow
+# tests with fewer cases half, by a hash of their names: others each week. SEED=TEXT: of that text. ARGS goes to pytest.
 test: FRACTION := 0.1
+test: TESTS := 1
 test: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 
@@ -79,8 +84,9 @@ products: setup
 	@$(RUN) softgpu.tests.conformance.products $(ARGS)
 	@$(RUN) softgpu.tests.conformance.groups $(ARGS)
 
-# The fast part of it, for every save: a fiftieth of the cases, without what is slow.
+# The fast part of it, for every save: a fiftieth of the cases, of a file's tests with fewer half, without what is slow.
 check: FRACTION := 0.02
+check: TESTS := 0.5
 check: lint
 	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" softgpu/tests tests $(ARGS)
 

@@ -42,6 +42,7 @@ _finished = itertools.count(1)
 
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
+    parser.addoption("--sample-tests", type=float, default=1, help="and of tests with few of them")
     parser.addoption("--marked", action="store_true", help="a mark before each sentence")
     parser.addoption("--sample-seed", default="", help="a text, such as the date: another sample")
 
@@ -67,8 +68,9 @@ def pytest_collectstart(collector):
 
 def pytest_collection_modifyitems(config, items):
     if (fraction := config.getoption("--sample")) < 1:
-        left_out = beyond_sample(items, fraction, config.getoption("--sample-seed"))
-        config.hook.pytest_deselected(items=left_out)
+        tests, seed = (config.getoption(f"--sample-{what}") for what in ("tests", "seed"))
+        left_out = beyond_sample(items, fraction, tests, seed)
+        config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=turn)
 
@@ -79,19 +81,29 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
-def beyond_sample(items, fraction, seed):
-    """What a sample leaves out: long tests, and of each test's cases all but a fraction, or half of
-    it where they are slow, by a hash of their ids and the seed (at least one stays; over many
-    seeds, all do)."""
-    cases = defaultdict(list)
+def beyond_sample(items, fraction, tests, seed):
+    """What a sample leaves out, by a hash of names and the seed: long tests; of each test's cases
+    all but a fraction; and of a file's tests that have less than one case in it all but `tests`.
+    Of slow tests half of either stays (at least one does; over many seeds, all do)."""
+
+    def drawn(names, share):
+        names = sorted(names, key=lambda name: hashlib.sha256((seed + name).encode()).digest())
+        return names[: max(round(len(names) * share), 1)]
+
+    cases, part, few = defaultdict(list), {}, defaultdict(list)
     for item in items:
-        cases["" if item.get_closest_marker("long") else item.nodeid.partition("[")[0]].append(item)
-    left_out = set(cases.pop("", ()))
-    for test in cases.values():
-        test.sort(key=lambda item: hashlib.sha256((seed + item.nodeid).encode()).digest())
-        share = fraction / 2 if test[0].get_closest_marker("slow") else fraction
-        left_out.update(test[max(round(len(test) * share), 1) :])
-    return left_out
+        if not item.get_closest_marker("long"):
+            test = item.nodeid.partition("[")[0]
+            cases[test].append(item.nodeid)
+            part[test] = 0.5 if item.get_closest_marker("slow") else 1
+    for test, names in cases.items():
+        if len(names) * fraction * part[test] < 1:
+            few[test.partition("::")[0], tests * part[test]].append(test)
+    for (_, share), names in few.items():
+        for test in {*names}.difference(drawn(names, share)):
+            del cases[test]
+    kept = {n for test, names in cases.items() for n in drawn(names, fraction * part[test])}
+    return {item for item in items if item.nodeid not in kept}
 
 
 def turn(item):

@@ -12,7 +12,7 @@ Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/reco
 times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
-                                                 col2im gemm conv2d attention]
+                                                 col2im gemm conv2d attention linear]
     python bench/bench_gpu.py drawn [--seed 1] [--number 180] [--kinds elementwise products
         convolutions attention]  # shapes that nobody chose; a third as many of each that multiplies
 """
@@ -26,6 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import bench_attention
+import bench_decode
 import bench_drawn
 import bench_elementwise
 import bench_layers
@@ -52,7 +53,9 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
+MODULES = (
+    bench_elementwise, bench_windows, bench_products, bench_attention, bench_decode, bench_ranks,
+)  # fmt: skip
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
 KINDS = "elementwise", "products", "convolutions", "attention"  # of what is drawn
@@ -64,6 +67,7 @@ READS = (
     "drawn row",
     "drawn col",
     "drawn mid",
+    "linear",
 )  # that write little
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them

@@ -1,5 +1,6 @@
 """A kernel as PyCUDA has it, which also knows what it declares and says what a launch lacks."""
 
+import ctypes
 import re
 import warnings
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ __all__ = [
     "compile",
 ]
 
+NOT_FOUND = 500  # CUresult
 ENTRY = re.compile(rb"(?:\.entry\s+|\.text\.)(\w+)")  # in PTX, and in machine code
 
 
@@ -120,6 +122,13 @@ def _compiling(arguments, said):
         said.append(REMARK.sub("\n", words))
 
 
+def _is_not_found(error):
+    """Whether an error of PyCUDA's has the driver's text for a name that the module lacks."""
+    text = ctypes.c_char_p()
+    ctypes.CDLL("libcuda.so.1").cuGetErrorString(NOT_FOUND, ctypes.byref(text))
+    return (text.value or b"").decode() in str(error)
+
+
 def _kernel(kernel, source, arguments, said=None):
     from pycuda.compiler import SourceModule
 
@@ -129,7 +138,7 @@ def _kernel(kernel, source, arguments, said=None):
     try:
         function = module.get_function(kernel)
     except LogicError as error:
-        if "not found" not in str(error):
+        if not _is_not_found(error):
             raise
         raise LookupError(kernel) from None
     function.__class__ = Kernel

@@ -287,6 +287,7 @@ class Next(Phrase):
     POWER = "Their logarithms are {times} times what they should be: which power is that?"
     NUMBER = "That number is {which}."
     KEPT = "Every wrong element still has its old value: which thread should have written it?"
+    KEEPS = "Element {place} should keep the value it had: which thread writes there?"
     ON_TOP = "The old value is missing from every wrong element: add to it."
     NOT_ON_TOP = "The old value is still in every wrong element: overwrite it."
     MOVED = (
@@ -362,8 +363,8 @@ class Next(Phrase):
         "elements out by a condition, not by a factor of 0."
     )
     COMPUTED_FROM_NAN = (
-        "An input is NaN, and your kernel has brought it to a place where it does not belong: "
-        "which line reads it there?"
+        "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
+        "does it compute ∞ − ∞, or 0 · ∞?"
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."

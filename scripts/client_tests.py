@@ -84,13 +84,15 @@ PACKAGES = {
     ],
     "reikna": [REIKNA, "funcsigs==1.0.2", "mako==1.3.10", "scipy==1.17.1"],
     "taichi": ["taichi==1.7.4", "psutil==7.2.2", "requests==2.34.2"],
+    # Without that index, PyPI gives a build for CUDA: 4 GB more, as good. It wants another Triton.
     "triton": [
-        "--extra-index-url", "https://download.pytorch.org/whl/cpu", "torch==2.13.0+cpu",
-        "triton==3.9.0", "matplotlib==3.11.2", "pandas==3.1.1", "scipy==1.17.1", "tabulate==0.10.0",
-        "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
+        "--extra-index-url", os.environ.get("TORCH_INDEX", "https://download.pytorch.org/whl/cpu"),
+        "--retries=1", "torch==2.13.0", "pandas==3.1.1", "scipy==1.17.1",
+        "tabulate==0.10.0", "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
 }  # fmt: skip
+AFTERWARDS = {"triton": ["--no-deps", "triton==3.9.0"]}
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,14 @@ def make_environment(name):
     """Its Python. Every process, those that tests start, too, begins with softgpu.install()."""
     folder = FOLDER / name
     python, stamp = folder / "bin/python", folder / "installed"
-    packages = [*BASE, *PACKAGES[name]]
-    key = setup.digest(setup.ROOT / "pyproject.toml", *map(str, packages), sys.version)
+    packages, afterwards = [*BASE, *PACKAGES[name]], AFTERWARDS.get(name)
+    words = map(str, [*packages, *(afterwards or [])])
+    key = setup.digest(setup.ROOT / "pyproject.toml", *words, sys.version)
     if not stamp.exists() or stamp.read_text() != key:
         venv.create(folder, with_pip=True, clear=True)
         pip(python, "install", *packages)
+        if afterwards:
+            pip(python, "install", *afterwards)
         (site_packages(python) / "sitecustomize.py").write_text(INSTALL)
         stamp.write_text(key)
     return python

@@ -7,7 +7,7 @@ import ctypes
 import sys
 import threading
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from . import build, cache, contract, settings, trace
 from .contract import CODES, DEVICE, ffi
 from .declarations import short_name
 from .faults import Fault, last_fault
+from .findings import Findings
 from .jit.compile import KernelCode
 from .jit.stages import stages
 from .kernel_facts import facts_of
@@ -44,6 +45,7 @@ class Engine:
         self.modules: dict[int, LoadedModule] = {}
         self.prints_tracebacks = settings.debugged()
         self.findings_fail = True  # whether a sanitized launch with findings fails
+        self.tell_findings: Callable[[Findings], None] = _print  # what is done with them, once
         self._told: set[str] = set()
         self._compiling = threading.Lock()
         self._callbacks = (
@@ -209,6 +211,12 @@ class Engine:
         """Sanitize every launch, as SOFTGPU_SANITIZE=1 does: a launch with findings fails."""
         self.runtime.sg_sanitize_all(on)
 
+    def profile_launches(self, tell: Callable[[Any], None]) -> None:
+        """Profile every launch, and call tell with what sg_profile_end() has after one."""
+        self._profiled = self._callback("ProfiledCallback", tell)
+        self.runtime.sg_profile_all(self._profiled)
+        atexit.register(self.runtime.sg_profile_all, ffi.NULL)
+
     def _callback(self, kind: str, function):
         """Return a C callback that returns the function's result, 0 for None, or an exception's
         error code."""
@@ -292,6 +300,7 @@ class Engine:
                 code = module.code(name, "plain")
             except PtxError as error:
                 raise type(error)(f"{error}{module.refused_beside(name)}") from error
+            code.keep_what_is_known()
             facts = facts_of(module.program.functions[name], code)
             facts["watched_shared"] = module.watched_layout(name).static_shared_bytes
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))
@@ -319,7 +328,7 @@ class Engine:
             return None
         words = str(found)
         if self.findings_fail or words not in self._told:
-            print(words, file=sys.stderr, flush=True)
+            self.tell_findings(found)
         self._told.add(words)
         if not self.findings_fail:
             return None
@@ -331,6 +340,10 @@ class Engine:
     def _unload(self, handle) -> int:
         self.modules.pop(handle, None)
         return 0
+
+
+def _print(found: Findings) -> None:
+    print(found, file=sys.stderr, flush=True)
 
 
 def _dump(code: KernelCode, build_name: str, folder: Path) -> None:

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import build, cache, contract, libraries, removed
@@ -151,7 +151,6 @@ class Runtime:
     def __init__(self, toolkit: Toolkit):
         path = str(runtime_library(toolkit))
         self._library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
-        self._observer: Callable | None = None
 
     def leave_at_exit(self) -> None:
         """Let the exit() of a program that is loaded after this end the process at once."""
@@ -160,12 +159,6 @@ class Runtime:
     def tell_user(self) -> None:
         """Let the driver say on stderr what a program would not hear of."""
         self._library.sg_tell_user()
-
-    def observe_launches(self, before: Callable[[], None], after: Callable[[], None]) -> None:
-        """Call one before and the other after each launch, on the thread that launches."""
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_int)
-        self._observer = kind(lambda over: after() if over else before())
-        self._library.sg_observe_launches(self._observer)
 
 
 def load_program(words: Sequence[str], toolkit: Toolkit) -> ctypes.CDLL:

@@ -1,70 +1,90 @@
 """Runs a CUDA program on the software GPU: nvcc compiles it, and this process calls its main().
+Or runs a program in Python, which launches kernels.
 
     softgpu run vectorAdd.cu
     softgpu sanitize main.cu kernels.cu -Iinclude -DN=1000 -- input.txt 7
     softgpu profile vectorAdd.cu -O2
     softgpu sanitize train.py --steps 7
+    softgpu profile --json counts.jsonl train.py
 
-What is not an option below goes to nvcc, or to a program in Python; what comes after -- goes to
-the program.
+What is not an option below goes to nvcc, and what comes after -- to the program. To a program in
+Python goes all that comes after its name.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import runpy
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from . import install
 from .build import BuildError
 from .contract import ffi
+from .findings import Findings
 from .loader import Engine
 from .programs import SUFFIXES, ProgramError, Runtime, load_program, run_main, sources_of
 from .toolkit import ToolkitError, find_cuda_12, find_toolkit
 from .xray.profiler import report
 
 
-class _Profiles:
-    """Prints a report of each kernel's first launch with a grid and block."""
+@dataclass
+class _Asked:
+    """What the command is asked to do with each launch."""
 
-    def __init__(self, engine: Engine):
-        self.engine = engine
-        self.seen: set[tuple] = set()
+    sanitize: bool
+    profile: bool
+    json: str | None  # the file that takes it, too
 
-    def begin(self) -> None:
-        self.engine.runtime.sg_profile_begin(0)
+    def watch(self, engine: Engine) -> None:
+        try:
+            self._lines = open(self.json, "w", buffering=1) if self.json else None
+        except OSError as error:
+            raise ProgramError(f"--json {self.json}: {error.strerror}") from None
+        self._seen: set[tuple] = set()
+        if self.sanitize:
+            engine.findings_fail, engine.tell_findings = False, self._tell_findings
+            engine.sanitize_launches()
+        if self.profile:
+            engine.profile_launches(lambda result: self._tell_profile(engine, result))
 
-    def end(self) -> None:
-        result = self.engine.runtime.sg_profile_end()
-        if not result.kernel:
-            return  # nothing was launched
+    def _tell_findings(self, found: Findings) -> None:
+        self._tell(found, map(asdict, found))
+
+    def _tell_profile(self, engine: Engine, result: Any) -> None:
+        """A report of each kernel's first launch with a grid and block."""
         shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
-        if shape not in self.seen:
-            self.seen.add(shape)
-            print(report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
+        if shape not in self._seen:
+            self._seen.add(shape)
+            found = report(engine, result)
+            self._tell(f"{found}\n", [found.as_dict()])
+
+    def _tell(self, words: object, records: Iterable[dict]) -> None:
+        print(words, file=sys.stderr, flush=True)
+        if self._lines:
+            self._lines.writelines(json.dumps(record) + "\n" for record in records)
 
 
-def _run_python(words: list[str], sanitize: bool, profile: bool) -> int:
+def _run_python(words: list[str], asked: _Asked) -> int:
     """Run a script of Python, whose kernels are PyCUDA's, Numba's, Triton's ..."""
-    if profile:
-        raise ProgramError("in a program of Python, profile a launch by softgpu.xray.profile")
     if not os.path.isfile(words[0]):
         raise ProgramError(f"there is no file {words[0]}")
     install()
-    if sanitize:
-        Engine.as_driver().findings_fail = False
-        Engine.as_driver().sanitize_launches()
+    asked.watch(Engine.as_driver())
     sys.argv = [word for n, word in enumerate(words) if word != "--" or "--" in words[:n]]
     sys.path.insert(0, str(Path(words[0]).resolve().parent))
     runpy.run_path(words[0], run_name="__main__")
     return 0
 
 
-def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
+def _run(words: list[str], asked: _Asked, cuda12: bool) -> int:
     if words and words[0].endswith(".py"):
-        return _run_python(words, sanitize, profile)
+        return _run_python(words, asked)
     split = words.index("--") if "--" in words else len(words)
     sources = sources_of(words[:split])
     if not sources:
@@ -74,13 +94,8 @@ def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
             raise ProgramError(f"there is no file {source}")
     toolkit = find_cuda_12() if cuda12 else find_toolkit()
     install(toolkit=toolkit)
-    engine, runtime = Engine.as_driver(), Runtime(toolkit)
-    if sanitize:
-        engine.findings_fail = False
-        engine.sanitize_launches()
-    if profile:
-        profiles = _Profiles(engine)
-        runtime.observe_launches(profiles.begin, profiles.end)
+    runtime = Runtime(toolkit)
+    asked.watch(Engine.as_driver())
     runtime.leave_at_exit()
     runtime.tell_user()
     program = load_program(words[:split], toolkit)
@@ -92,7 +107,8 @@ def main(command: str, own: list[str]) -> int:
     head, _, examples = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
         prog=f"softgpu {command}", description=head, epilog=examples,
-        usage="%(prog)s [--sanitize | --profile] FILE.cu ... [options of nvcc] [-- ARGUMENT ...]",
+        usage="%(prog)s [options] FILE.cu ... [options of nvcc] [-- ARGUMENT ...]\n"
+        f"       softgpu {command} [options] FILE.py [ARGUMENT ...]",
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     ways = parser.add_mutually_exclusive_group()
@@ -103,11 +119,18 @@ def main(command: str, own: list[str]) -> int:
     parser.add_argument(
         "--cuda12", action="store_true", help="take CUDA 12's headers, which have what 13 removed"
     )
-    end = own.index("--") if "--" in own else len(own)
+    parser.add_argument(
+        "--json", metavar="FILE", help="write to a file, too, what is found or counted: JSON lines"
+    )
+    ends = (at for at, word in enumerate(own) if word == "--" or word.endswith(".py"))
+    end = next(ends, len(own))
     way = [] if command == "run" else [f"--{command}"]
-    asked, words = parser.parse_known_args([*way, *own[:end]])
+    given, words = parser.parse_known_args([*way, *own[:end]])
+    if given.json and not (given.sanitize or given.profile):
+        parser.error("--json goes with sanitize or profile, which find or count something")
+    asked = _Asked(given.sanitize, given.profile, given.json)
     try:
-        return _run([*words, *own[end:]], asked.sanitize, asked.profile, asked.cuda12)
+        return _run([*words, *own[end:]], asked, given.cuda12)
     except (BuildError, ProgramError, ToolkitError) as error:
         print(f"softgpu: {error}", file=sys.stderr)
         return 2

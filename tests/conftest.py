@@ -8,6 +8,7 @@ from softgpu import loader, telling
 from softgpu.faults import last_fault
 from softgpu.phrases import Phrase
 from softgpu.tests.conftest import axes_of, fake_nvcc, in_quick, watched
+from softgpu.tests.facts import refused
 
 from .play.browser import CHROMIUM, Browser
 
@@ -41,17 +42,21 @@ def marked_if_asked(request):
 
 @pytest.fixture
 def no_launches(monkeypatch):
-    """A function that expects (error, words, call) of each call, and no launch of helpers.ops."""
+    """A function that expects (error, facts, call) of each call, and no launch of helpers.ops."""
     from helpers.ops.launch import KernelCall  # not above: it takes the GPU
 
     def launched(*_):
         raise AssertionError("launched")
 
-    def expect(refused):
-        calls = list(refused)
+    def expect(wrong):
+        calls = list(wrong)
         monkeypatch.setattr(KernelCall, "__call__", launched)
-        for error, words, call in calls:
-            with pytest.raises(error, match=words):
+        for error, facts, call in calls:
+            with (
+                refused(error, *facts)
+                if isinstance(facts, list)
+                else pytest.raises(error, match=facts)
+            ):
                 call()
 
     return expect

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import drawn_rows, numbers, with_special
 
 
 def launch(rng, size):
@@ -14,6 +14,7 @@ def launch(rng, size):
     x = numbers(rng, batch, hidden) * 10 ** rng.uniform(-17, 17, (batch, 1)).astype(np.float32)
     x[1::5] = 0
     x[2::5] = numbers(rng, *x[2::5].shape) * np.float32(1e-17)
+    x = with_special(rng, x)
     length = np.sqrt((x.astype(float) ** 2).sum(1, keepdims=True))
     y = x / np.where(length > 0, length, 1)
     out = Out(y, checks.gamma(hidden + 8, np.float32) * np.abs(y))
@@ -28,6 +29,9 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
+    undefined={
+        "NaN": "whoever looks for a length above 0 finds none, as in a row of zeros",
+    },
     far=far,
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "ld.requests": (1024, 1280), "st.sectors": 2048},

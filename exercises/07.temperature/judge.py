@@ -32,6 +32,9 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
+    undefined={
+        "inf": "a thread whose elements are all -inf may take that off itself",
+    },
     far=far,
     counted=(16, 1024),
     budget={"ld.sectors": 6144, "st.sectors": 2048},

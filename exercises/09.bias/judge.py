@@ -52,6 +52,7 @@ JUDGE = Judge(
         (1, 2, 33_003),
     ),
     drawn=drawn,
+    large=((1, 40_000, 1),),
     far=far,
     spare=128,
     counted=(4, 8, 1024),

@@ -48,6 +48,7 @@ JUDGE = Judge(
         (1, 2, 33_003),
     ),
     drawn=drawn,
+    large=((1, 40_000, 1),),
     far=far,
     spare=128,
     counted=(2, 4, 1024),

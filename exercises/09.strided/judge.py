@@ -65,6 +65,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     ours="elementwise/strided.cu",
+    spare=128,
     counted=((64, 256), (256,), ""),
     budget={"ld.sectors": 4096, "st.sectors": 2048},
 )

@@ -36,6 +36,7 @@ JUDGE = Judge(
     sizes=(1, 7, 8, 9, 2051, 0),
     far=far,
     ours="elementwise/half2_add.cu",
+    spare=128,
     counted=(1 << 16) + 3,
     budget={"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099},
     limits={"instructions": 1.5},

@@ -56,6 +56,7 @@ JUDGE = Judge(
     large=((1, 14, 15, (10, 9), 1, 5, 1),),
     far=far,
     ours="im2col/elements.cu",
+    spare=128,
     counted=(2, 32, 32, 3, 1, 1, 1),
     budget={"ld.sectors": (2256, 2500), "st.sectors": 2304},
     checks=[

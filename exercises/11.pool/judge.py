@@ -64,7 +64,10 @@ JUDGE = Judge(
         (5, 4, 2, 3, 4),
     ),
     drawn=drawn,
-    large=((300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
+    large=((2, 40_000, 2, 1, 0), (300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
+    undefined={
+        "NaN": "the statement says that there is none",
+    },
     far=far,
     spare=128,
     counted=(64, 64, 2, 2, 0),

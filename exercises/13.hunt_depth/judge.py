@@ -20,9 +20,9 @@ def launch(rng, size):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16)),
+    sizes=((16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16), (3, 5, 0)),
     drawn=drawn,
-    large=((16, 40, 1303),),
+    large=((16, 40, 1303), (1, 2, 33_003), (33_003, 2, 1), (2, 33_003, 1)),
     counted=(64, 64, 40),
     budget={},
     limits=dict.fromkeys(FACTORS.keys() - {"ld.sectors"}),  # cost is not judged, but tiles are

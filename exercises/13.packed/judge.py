@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.extra_checks import FETCHED_AHEAD
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.products import far_product, packed_launch
 
 
 def drawn(rng):
@@ -14,10 +14,7 @@ def drawn(rng):
 
 
 def launch(rng, size):
-    m, n, k = size
-    a, b = operands(rng, m, n, k)
-    strides = np.array([k, n, 0, 0], np.int64)
-    return product_launch(a, b, -(-n // 128) * -(-m // 128), 256, strides)
+    return packed_launch(rng, size, 128, 8)
 
 
 def far(rng):
@@ -29,7 +26,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((33, 40, 20), (1, 4, 4), (130, 8, 24)),
+    sizes=((33, 40, 20), (1, 4, 4), (130, 8, 24), (5, 12, 20, 1), (3, 8, 0)),
     drawn=drawn,
     large=((140, 300, 200), (4, 8, 33_000)),
     far=far,

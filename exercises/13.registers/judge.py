@@ -36,7 +36,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((33, 40, 17), (1, 1, 1), (130, 3, 8)),
+    sizes=((33, 40, 17), (1, 1, 1), (130, 3, 8), (3, 5, 0)),
     drawn=drawn,
     large=((140, 300, 200), (4, 8, 33_000)),
     far=far,

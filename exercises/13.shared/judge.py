@@ -21,7 +21,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((33, 40, 17), (1, 1, 1), (40, 3, 70)),
+    sizes=((33, 40, 17), (1, 1, 1), (40, 3, 70), (3, 5, 0)),
     drawn=drawn,
     large=((20, 30, 70_003), (70_003, 3, 2)),
     far=far,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from helpers.exercises.extra_checks import FETCHED_AHEAD
+from helpers.exercises.extra_checks import FETCHED_AHEAD, TakenAhead
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.products import far_product, packed_launch
 
 SHARED = 2 * 16 * (256 + 128 + 8) * 4
 
@@ -22,10 +22,7 @@ def drawn(rng):
 
 
 def launch(rng, size):
-    m, n, k = size
-    strides = np.array([k, n, 0, 0], np.int64)
-    a, b = operands(rng, m, n, k)
-    return replace(product_launch(a, b, _blocks(m, n), 256, strides), shared=SHARED)
+    return packed_launch(rng, size, 256, 16, SHARED)
 
 
 def far(rng):
@@ -37,17 +34,25 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((33, 40, 20), (1, 4, 4), (260, 8, 36)),
+    sizes=((33, 40, 20), (1, 4, 4), (260, 8, 36), (5, 12, 100, 3), (3, 8, 0)),
     drawn=drawn,
     large=((4, 8, 33_000),),
     far=far,
     ours="gemm/warps.cu",
-    counted=(256, 128, 128),
-    budget={"lds.wavefronts": 8 * 129 * 16, "ld.sectors": 6144, "barriers": 9 * 8},
+    counted=(256, 128, 256, 2),
+    budget={"lds.wavefronts": 2 * 8 * 129 * 16, "ld.sectors": 12_288, "barriers": 2 * 9 * 8},
     limits={"instructions": 1.5},
     shared_bytes=SHARED,
     rate=Rate((256, 128, 4096), 45, {"cuBLAS": "gemm 4096 float32"}),
-    checks=[FETCHED_AHEAD],
+    checks=[
+        FETCHED_AHEAD,
+        TakenAhead(
+            64,
+            "Take the numbers of step i + 1 into `p[(i + 1) % 2]` and `q[(i + 1) % 2]` before you"
+            " multiply the numbers of step i: a product that waits for its own numbers has nothing"
+            " to do meanwhile.",
+        ),
+    ],
     advice={
         "race": "In each turn, put the next tiles into the other pair, not the one that is"
         " being read. Let all threads meet once between `put` and the first read of that"
@@ -59,6 +64,5 @@ JUDGE = Judge(
     survivors={
         "__launch_bounds__": "no result depends on how many blocks a multiprocessor holds",
         "blockIdx.z": "it is 0: batches are not asked for",
-        "gridDim.y - blockIdx.y": "the grid has one row: k is not split",
     },
 )

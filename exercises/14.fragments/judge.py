@@ -23,7 +23,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((16, 16, 16), (1, 1, 1), (71, 20, 33)),
+    sizes=((16, 16, 16), (1, 1, 1), (71, 20, 33), (3, 5, 0)),
     drawn=drawn,
     large=((30, 20, 33_003), (70_003, 5, 3)),
     far=far,

@@ -33,6 +33,9 @@ JUDGE = Judge(
     sizes=((1, 8), (2, 40)),
     drawn=drawn,
     large=((3, 40_000),),
+    undefined={
+        "inf": "what is left of an infinity is a NaN",
+    },
     far=far,
     counted=(8, 32),
     budget={"hmma": 96},

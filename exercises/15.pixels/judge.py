@@ -7,6 +7,7 @@ import numpy as np
 from helpers import tensormap, windows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Boxes, Far, In, Launch, Out
+from helpers.exercises.values import with_special
 
 
 def drawn(rng):
@@ -23,6 +24,7 @@ def launch(rng, size):
     images, height, width, kernel_h, kernel_w, stride, pad = size
     h, w = windows.sides((height, width), (kernel_h, kernel_w), stride, pad)
     x = rng.integers(-99, 99, (images, height, width, 64)).astype(np.float16)
+    x = with_special(rng, x)
     taps, places = kernel_h * kernel_w, images * h.places * w.places
     out = Out(_seen(x, h, w), dtype=np.float16, bits=True)
     make = partial(tensormap.im2col, h=h, w=w, channels=64, pixels=64, swizzle=0)

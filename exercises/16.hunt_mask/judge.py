@@ -55,6 +55,10 @@ JUDGE = Judge(
     sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
     drawn=drawn,
     large=((1, 300, 1203),),
+    undefined={
+        "NaN": "a hidden key's value may count 0 times, or not at all; queries have one",
+        "inf": "a hidden key's value may count 0 times, or not at all",
+    },
     counted=(1, 64, 64),
     budget={},
     explain=explain,

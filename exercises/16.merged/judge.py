@@ -19,19 +19,24 @@ def launch(rng, size):
     around = rng.permutation(np.resize(np.float32([-300, 300, 0, -3000]), rows))
     logs = around + numbers(rng, splits, rows) * np.float32(3)
     logs[rng.random(logs.shape) < 0.2] = -np.inf
-    logs[rng.integers(splits, size=rows), np.arange(rows)] = around
+    if splits:
+        logs[rng.integers(splits, size=rows), np.arange(rows)] = around
+    if splits > 99:
+        logs[-1, 0] = 3000  # all that came before is nothing to it
     logs[:, 3::5] = -np.inf
     parts[logs == -np.inf] = np.nan  # 0 / 0
-    if rows > 2:
+    if rows > 2 and splits:
         parts[logs[:, 1].argmax(), 1, 0] = np.nan  # which was seen, so it must show
         logs[0, 2] = np.nan
-    peak = logs.max(0)
+    peak = logs.max(0, initial=-np.inf)
     weights = np.exp(logs - np.where(peak == -np.inf, 0, peak).astype(float))[..., None]
     seen = np.where(logs[..., None] == -np.inf, 0, parts.astype(float))
     total = np.maximum(weights.sum(0), 1e-300)
     off = (
         gamma(4 * splits + 8, "float32")
-        + 4 * roundoff("float32") * np.abs(np.where(logs == -np.inf, 0, logs)).max(0)[:, None]
+        + 4
+        * roundoff("float32")
+        * np.abs(np.where(logs == -np.inf, 0, logs)).max(0, initial=0)[:, None]
     )
     out = Out(
         (weights * seen).sum(0) / total, off * (weights * np.abs(seen)).sum(0) / total + 2.0**-126
@@ -49,11 +54,13 @@ def explain(launch, out, got):
     parts, logs = (argument.values.astype(float) for argument in launch.arguments[:2])
     got = got.reshape(np.shape(out.expected))
     with np.errstate(all="ignore"):
-        peak = logs.max(0)
+        peak = logs.max(0, initial=-np.inf)
         wrong = ~(np.abs(got - out.expected) <= out.tolerance) & np.isfinite(out.expected)
         rows = wrong.any(1)
         if rows.any() and (peak[rows] == -np.inf).all():
             return "If no part of a row saw a key, the result is 0: its total stays 0, only there."
+        if not logs.size:
+            return None
         turned = logs.reshape(logs.shape[::-1]).T
         weights = np.exp(logs - peak)
         for made, words in (
@@ -72,11 +79,15 @@ def explain(launch, out, got):
             (_mean(parts, weights, weights > 0), "Multiply each part by its weight, too."),
             (_mean(parts, weights > 0), "Weigh each part, by expf(log - peak)."),
             (_mean(parts, weights) * weights.sum(0)[:, None], "Divide by the sum of the weights."),
+            (
+                _mean(parts, weights) * weights.sum(0)[:, None] / len(parts),
+                "Divide by the sum of the weights, not by their number.",
+            ),
         ):
             is_there = np.isfinite(got) & np.isfinite(made)
             if wrong[is_there].any() and np.allclose(made[is_there], got[is_there], 1e-3, 1e-5):
                 return words
-        is_lost = (got[rows] == 0).any() or np.isnan(got[rows]).any()
+        is_lost = ((got == 0) | np.isnan(got))[wrong].all()
         if rows.any() and np.abs(peak[rows]).min() > 80 and is_lost:
             return (
                 "Their logarithms are so large, or so small, that all powers are ∞ or 0: first"
@@ -116,7 +127,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1, 1), (3, 4, 33), (7, 12, 64)),
+    sizes=((1, 1, 1), (3, 4, 33), (7, 12, 64), (0, 2, 3)),
     drawn=drawn,
     large=((300, 3, 5),),
     far=far,

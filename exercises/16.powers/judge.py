@@ -80,8 +80,9 @@ JUDGE = Judge(
     limits={"instructions": 1.1},
     explain=explain,
     advice={
-        "instructions": "expf multiplies each score by log₂ e and guards small results: call exp2f"
-        " once for each, with that factor in c."
+        "instructions": "Each power is one multiply-add and one exp2f: exp2f(c * s - b), with c and"
+        " b from before the loop, and the loop unrolled. expf multiplies by log₂ e once more, and"
+        " guards small results."
     },
     rounding="How many digits does your log₂ e have? A float holds 1.44269504f. And subtract"
     " the peak from the score before you round: in one multiply-add.",

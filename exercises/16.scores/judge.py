@@ -55,6 +55,8 @@ def explain(launch, out, got):
             )
             if is_there.any() and np.allclose(made[is_there], got[is_there], 1e-3, 1e-5):
                 return words
+    if np.isnan(got[out.expected == -np.inf]).any():
+        return "A hidden score is -INFINITY, even where the sum is NaN or ∞: choose, don't add."
     return None
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import attention
+from helpers.exercises.products import attention, which_keys
 from helpers.exercises.values import climbing, with_nan_query
 
 TILE = 16  # keys
@@ -45,6 +45,8 @@ def explain(launch, out, got):
                     "Keys past the last one take part, with score 0: if first + key is not below"
                     " seen, the score must be -INFINITY."
                 )
+    if words := which_keys(launch, out, got, lambda query: (0, int(seen[query]) - 1)):
+        return words
     if wrong_rows.any() and seen[wrong_rows].min() > TILE >= seen.min():
         return (
             "Queries that see only one tile are right. When the next tile brings a larger score,"
@@ -73,6 +75,9 @@ JUDGE = Judge(
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
     large=((1, 300, 1203, 0),),
+    undefined={
+        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+    },
     far=far,
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},

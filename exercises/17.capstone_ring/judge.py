@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.checks import gamma
 from helpers.exercises.distant import pieces
-from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
+from helpers.exercises.extra_checks import HandedOver, Repeatable, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, Launch, Out, several
 from helpers.exercises.values import numbers
@@ -19,12 +19,12 @@ def launch(rng, size):
     n, ranks, blocks = size
     x = numbers(rng, ranks, n)
     if n > 60:
-        x[0, 1] = np.nan
+        x[0, 1], x[:, 2:4] = np.nan, -0.0
     tolerance = gamma(ranks, np.float32) * np.abs(x).sum(0, dtype=float)
-    sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float), tolerance)]
+    sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float, initial=-0.0), tolerance)]
     steps = np.full((ranks, blocks), 2 * ranks - 2)
     flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
-    arguments = [Out(*sums, initial=x), flags, np.int32(n)]
+    arguments = [Out(*sums, initial=x, bits=True), flags, np.int32(n)]
     return Launch(
         arguments,
         (blocks, ranks),
@@ -66,10 +66,18 @@ def explain(launch, out, got):
             "Nothing has changed: a chunk has n / ranks elements, rounded up; the last one may"
             " have fewer."
         )
+    got, before = got.reshape(np.shape(out.initial)), out.initial
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(got - out.expected) <= out.tolerance) & ~np.isnan(out.expected)
+    if np.array_equal(got[wrong], before[wrong]):
+        return (
+            "The wrong elements still have their old values: do the blocks' parts cover a chunk,"
+            " its length / gridDim.x, rounded up, for any number of blocks?"
+        )
     return (
         "In the first ranks - 1 steps, add the chunk that comes to your own; in the others, copy"
         " it. Which chunk has the left neighbour just finished, and which step is the first that"
-        " copies?"
+        " copies? Before step s, it must have done s steps: wait for these, and post each step."
     )
 
 
@@ -81,7 +89,7 @@ def may_read(launch):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)),
+    sizes=((5, 1, 1), (0, 2, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)),
     drawn=drawn,
     large=((9000, 9, 2), (90, 40, 1)),
     far=far,
@@ -92,7 +100,7 @@ JUDGE = Judge(
     may_read=may_read,
     explain=explain,
     checks=[
-        handed_over(
+        HandedOver(
             "Ranks are devices: a fence for this device does not reach the others. Use `post`"
             " or `__threadfence_system()` between your stores and the flag.",
             "Loads may run early: use `wait_for`, or a `__threadfence_system()` after the wait.",

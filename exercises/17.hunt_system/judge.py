@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.extra_checks import Waits, handed_over
+from helpers.exercises.extra_checks import HandedOver, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for
 from helpers.exercises.values import numbers, planted
@@ -24,6 +24,10 @@ REACH = (
     "Ranks are devices: a fence for this device does not reach the others. Use"
     " `__threadfence_system()` on every path to the flag and after the wait."
 )
+SEEN = (
+    "Loads may run early: a thread that has seen a flag needs its own `__threadfence_system()`,"
+    " before the barrier that lets the others read."
+)
 
 
 def may_read(launch):
@@ -36,9 +40,9 @@ def may_read(launch):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=(1, 63, 65, 257, 1009),
+    sizes=(1, 63, 65, 257, 1009, 0),
     drawn=drawn,
-    large=(9000,),
+    large=(9000, 33_003),
     counted=2048,
     budget={},
     limits=dict.fromkeys(
@@ -46,7 +50,7 @@ JUDGE = Judge(
     ),  # of who waits
     even=False,
     may_read=may_read,
-    checks=[handed_over(REACH, REACH), Waits()],
+    checks=[HandedOver(REACH, SEEN), Waits()],
     advice={
         "race": "A flag hands over nothing without fences: each thread that has written calls"
         " `__threadfence_system()`, a `__syncthreads()` follows, and only then is the"

@@ -5,6 +5,7 @@ import numpy as np
 from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.patterns import in_common
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers, planted
 
@@ -49,13 +50,25 @@ def explain(launch, out, got):
             )
     last, room = own[-1][np.isfinite(own[-1])], np.max(within, initial=0, where=np.isfinite(within))
     if _are_near(got[place], own, within):
-        return None
+        return _on_others(got, np.asarray(out.initial), wide, rank)
     if last.size and np.nanmin(np.abs(got.ravel() - last[:, None]), 1).max() <= room:
         return (
             "Your results are in other places: a row has 4 * wide columns, and a rank's begin at"
             " rank * wide."
         )
-    return None
+    x, w = launch.arguments[:2]
+    own_got = got[place]
+    with np.errstate(invalid="ignore"):
+        wrong = ~((np.abs(own_got - own) <= within) | (own_got == own) | np.isnan(own))
+    return in_common(own_got.ravel(), Out(own, within), wrong.ravel(), [x, w]) or None
+
+
+def _on_others(got, before, wide, rank):
+    """Which column of another rank was changed, in words."""
+    changed = ((got != before) & ~np.isnan(before)).any(0)
+    changed[rank * wide : (rank + 1) * wide] = False
+    column = int(np.flatnonzero(changed)[0])
+    return f"Column {column} belongs to rank {column // wide}: leave it as it is."
 
 
 def _are_near(a, b, within):
@@ -87,7 +100,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1, 1, 0), (3, 5, 7, 3), (2, 33, 257, 1), (5, 0, 20, 2)),
+    sizes=((1, 1, 1, 0), (3, 5, 7, 3), (2, 33, 257, 1), (5, 0, 20, 2), (2, 3, 0, 1)),
     drawn=drawn,
     large=((70, 9, 3001, 3), (2, 70_003, 5, 1)),
     far=far,

@@ -14,7 +14,7 @@ def launch(rng, n):
     a[:1], b[:2], d[1:2], c[2:3] = 3e38, 3e38, np.inf, np.nan
     a[3:5], d[4:5], a[5:6] = np.inf, -np.inf, np.nan
     for rank in ranks:
-        rank[6:7] = -0.0
+        rank[6:7], rank[7:8] = -0.0, 1e-40
     out = Out(a + b + c + d, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n)], blocks_for(n), 256, what=f"n = {n}")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.extra_checks import Waits
+from helpers.exercises.extra_checks import OF_ONE_DEVICE, USE_SYSTEM, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
@@ -13,6 +13,14 @@ WHOLE = (
     " Let value and number travel in one store of 8 bytes, and arrive in one load."
 )
 
+ONE_NUMBER = (
+    "By PTX's memory model, the elements of a vector are stored, and loaded, in any order: let"
+    " value and number travel in one element of 8 bytes, an `unsigned long long`."
+)
+NO_FENCE = (
+    "Value and number travel together, so nothing need be ordered: leave the fence out, which would"
+    " wait until the store has arrived."
+)
 OLD = "These are sums with the previous turn's packets: wait until the number is this turn's."
 
 
@@ -27,7 +35,7 @@ def packets(values, turn):
 def launch(rng, size):
     n, ranks = size
     turn = 0 if n == 31 else int(rng.integers(2**31, 2**32))
-    old = (turn - 1) % 2**32  # whose packets are still there
+    old = (turn - 1 - n % 2) % 2**32  # whose packets are still there: the last turn's, or older
     alike = np.array([turn, old], np.uint32).view(np.float32)
     x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
     x[:, 3:4] = -0.0
@@ -47,7 +55,9 @@ def explain(launch, out, got):
             wrong = ~np.isclose(got, out.expected, equal_nan=True)
             old = x + before.view(np.float32)
             is_old = np.isclose(got, old, equal_nan=True)[wrong].all()
-        return OLD if is_old else None
+            is_twice = np.isclose(got, 2 * np.roll(x, 1, axis=0), equal_nan=True)[wrong].all()
+        twice = "This is twice the packet's value: add it to your own `x[i]`, once."
+        return OLD if is_old else twice if is_twice else None
     turn, place = launch.arguments[-1], np.argwhere(got != out.expected)[0]
     sent, wanted = (int(a[tuple(place)]) for a in (got, out.expected))
     if sent >> 32 != turn:
@@ -70,9 +80,9 @@ def may_read(launch):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
+    sizes=((1, 1), (0, 2), (31, 2), (257, 3), (1009, 4)),
     drawn=drawn,
-    large=((9000, 9),),
+    large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},
     limits=dict.fromkeys(
@@ -81,12 +91,11 @@ JUDGE = Judge(
     even=False,
     may_read=may_read,
     without={
-        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}(?!\S*\.v[24])\S*\.[bfsu](8|16|32)\b)": WHOLE,
+        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}\S*\.v[24]\S*\.[bfsu](8|16|32)\b)": ONE_NUMBER,
+        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}\S*\.[bfsu](8|16|32)\b)": WHOLE,
         r"^\s*(@\S+ )?(?P<what>(atom|red)\.\S*\.[bfsu](16|32)\b)": WHOLE,
-        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and"
-        " this order holds only on"
-        " one device: use system"
-        " scope, `.sys`.",
+        r"^\s*(@\S+ )?(?P<what>(membar|fence)\.\S*\b)": NO_FENCE,
+        OF_ONE_DEVICE: USE_SYSTEM,
     },
     checks=[Waits()],
     advice=dict.fromkeys(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.extra_checks import Waits, handed_over
+from helpers.exercises.extra_checks import HandedOver, Waits
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
@@ -22,23 +22,33 @@ def launch(rng, size):
 
 
 def may_read(launch):
-    n = int(launch.arguments[-1])
+    n, blocks = int(launch.arguments[-1]), launch.grid[0]
     advice = "Read only your own row of x: the left neighbour's values come through your inbox."
-    return [(0, [range(n)], advice)]
+    flags = (
+        "Set the right neighbour's flag, and wait for your own: the left neighbour's is in another"
+        " device's memory, and each look would travel there."
+    )
+    return [(0, [range(n)], advice), (2, [range(2 * blocks)], flags)]
+
+
+def explain(launch, out, got):
+    is_flags = np.dtype(out.dtype) == np.uint32
+    return f"A flag becomes 1, not {got[got != 1][0]}." if is_flags else None
 
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
+    explain=explain,
+    sizes=((1, 1), (0, 2), (31, 2), (257, 3), (1009, 4)),
     drawn=drawn,
-    large=((9000, 9),),
+    large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (2080, 2112)},
     limits=dict.fromkeys(["instructions", "atomics", "atomics.sectors"]),  # of who waits
     even=False,
     may_read=may_read,
     checks=[
-        handed_over(
+        HandedOver(
             "Ranks are devices: a fence for this device does not reach the others. Let every"
             " thread that has written call `__threadfence_system()` before the flag, or one"
             " thread after a barrier that all of them have reached.",

@@ -20,10 +20,11 @@ def launch(rng, size):
     begin = (rank - step - 1) % ranks * length
     chunk = slice(begin, begin + length)
     left[begin + 1 : begin + 2] = np.nan
+    left[begin + 2 : begin + 4] = before[begin + 2 : begin + 4] = -0.0
     after = before.copy()
-    after[chunk] = left[chunk] + (before[chunk] if step < ranks - 1 else 0)
+    after[chunk] = left[chunk] + before[chunk] if step < ranks - 1 else left[chunk]
     numbers_of = map(np.int32, (ranks, rank, step))
-    arguments = [In(left), Out(after, initial=before), np.int64(n), *numbers_of]
+    arguments = [In(left), Out(after, initial=before, bits=True), np.int64(n), *numbers_of]
     what = f"n = {n}, {several(ranks, 'rank')}, rank {rank}, step {step}"
     return Launch(arguments, max(1, length // 700), 256, what=what)
 
@@ -60,7 +61,17 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((4, 4, 0, 0), (1, 4, 1, 0), (33, 4, 0, 3), (100, 3, 2, 1), (257, 5, 4, 7), (7, 5, 1, 6)),
+    sizes=(
+        (4, 4, 0, 0),
+        (1, 4, 1, 0),
+        (33, 4, 0, 3),
+        (100, 3, 2, 1),
+        (257, 5, 4, 7),
+        (7, 5, 1, 6),
+        (7, 5, 0, 1),
+        (4, 3, 0, 0),
+        (0, 3, 1, 0),
+    ),
     drawn=drawn,
     large=((9000, 20, 15, 1),),
     far=far,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, ClassVar
 
 from softgpu.xray.clock import in_words
@@ -11,7 +12,7 @@ from .. import sources
 from ..words import Kind, Next, Refusal, counter
 from . import handed
 from .costs import COMMENT
-from .instructions import some_path_skips
+from .instructions import some_path_skips, work_before
 from .judges import Check
 from .launches import Launch
 from .verdict import Count, Refused
@@ -20,7 +21,9 @@ __all__ = [
     "Blocks",
     "Exposed",
     "FETCHED_AHEAD",
+    "HandedOver",
     "Meanwhile",
+    "OF_ONE_DEVICE",
     "OnEveryPath",
     "Operator",
     "Otherwise",
@@ -28,17 +31,30 @@ __all__ = [
     "Pace",
     "PtxHas",
     "Repeatable",
+    "TakenAhead",
     "TextHas",
+    "USE_SYSTEM",
     "Waits",
-    "handed_over",
 ]
 
 REPEATS = 2
 ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
-POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
+ATOMIC = r"(?<![.\w])(atom|red)\."  # bar.red is none
+POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|{ATOMIC}(?!{UNCHANGED})"
+BARRIER = r"\b(bar|barrier)\."
+DATA, READS = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
+IN_ONE_ORDER = r"\b(membar|fence\.sc)\.sys\b"
+OF_ONE_DEVICE = (
+    rf"(?P<what>{ATOMIC}(?!shared|\S*\.sys\b)\S*|\b(ld|st)\.\S*\.(cta|cluster|gpu)\b\S*)"
+)
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
+
+USE_SYSTEM = (
+    "Ranks are devices, and an atomic orders its own device alone, unless its name ends in"
+    " `_system` or its scope is `.sys`: use one of these, or a `volatile` pointer."
+)
 
 Paths = dict[tuple[str, str], tuple[str, str]]
 
@@ -135,7 +151,7 @@ class OnEveryPath(Check):
 
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for (first, last), (what, advice) in self.paths.items():
-            if some_path_skips(trial.verdict.instructions, first, last, what):
+            if some_path_skips(trial.verdict.instructions, (first, last), what):
                 trial.verdict.refuse("instructions", Refusal.PATH_SKIPS(), advice)
 
 
@@ -148,7 +164,7 @@ class Meanwhile(Check):
 
     def counted(self, trial: Any, run: Any, reports: list) -> None:
         for (first, last), (what, advice) in self.paths.items():
-            if not some_path_skips(trial.verdict.instructions, first, last, what):
+            if not some_path_skips(trial.verdict.instructions, (first, last), what):
                 trial.verdict.refuse("instructions", Refusal.NO_MEANWHILE(), advice)
 
 
@@ -163,18 +179,48 @@ FETCHED_AHEAD = Meanwhile(
 )
 
 
-def handed_over(before_the_flag: str, after_the_wait: str) -> OnEveryPath:
-    """Data and a flag, between devices, with the advice where a fence is missing."""
-    shows, sees = (
-        rf"(membar|fence\.\w+|acq_rel|{order})(\.\w+)*\.sys\b" for order in ("release", "acquire")
-    )
-    data, reads = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
-    return OnEveryPath(
-        {
-            (data, POSTS): (shows, before_the_flag),
-            (rf"^(?!.*{sees}).*({LOOKS})", rf"\bbar\.|\bbarrier\.|{reads}"): (sees, after_the_wait),
-        }
-    )
+@dataclass(frozen=True)
+class TakenAhead(Check):
+    """How many multiply-adds most loads from shared memory have, at least, before the first that
+    takes their result."""
+
+    least: int
+    advice: str
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        found = work_before(trial.verdict.instructions, r"\bld\.shared\b", r"\bfma\b")
+        if found and median(found) < self.least:
+            trial.verdict.refuse("instructions", Refusal.NO_MEANWHILE(), self.advice)
+
+
+@dataclass(frozen=True)
+class HandedOver(Check):
+    """Data and a flag, between devices, with the advice where a fence is missing, by PTX's memory
+    model: each path has a release and an acquire, and the flag's accesses are the system's. Fences
+    of both sides may instead be sequentially consistent, with barriers where that thread is not the
+    one that posts, or waits: their one order has the data first."""
+
+    before_the_flag: str
+    after_the_wait: str
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        text = trial.verdict.instructions
+        shows, sees = (
+            rf"(membar|fence\.\w+|acq_rel|{order})(\.\w+)*\.sys\b"
+            for order in ("release", "acquire")
+        )
+        if found := re.search(OF_ONE_DEVICE, text):
+            trial.verdict.refuse("instructions", Refusal.COMPILED_HAS(what=found[0]), USE_SYSTEM)
+        if some_path_skips(text, (DATA, POSTS), shows):
+            trial.verdict.refuse("instructions", Refusal.PATH_SKIPS(), self.before_the_flag)
+        by_order = not (
+            some_path_skips(text, (DATA, POSTS), IN_ONE_ORDER)
+            or some_path_skips(text, (LOOKS, READS), IN_ONE_ORDER)
+            or some_path_skips(text, (LOOKS, BARRIER, r"\bld\.(?!param|shared)"), IN_ONE_ORDER)
+        )
+        looks = rf"^(?!.*{sees}).*({LOOKS})"
+        if not by_order and some_path_skips(text, (looks, rf"{BARRIER}|{READS}"), sees):
+            trial.verdict.refuse("instructions", Refusal.PATH_SKIPS(), self.after_the_wait)
 
 
 # --- the counted launch ---------------------------------------------------------------------------

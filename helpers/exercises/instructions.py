@@ -6,7 +6,7 @@ from typing import Any
 from .. import sources
 from . import costs
 
-__all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips", "unused"]
+__all__ = ["named_by_headers", "of_kernel", "some_path_skips", "unused", "work_before"]
 
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
@@ -37,25 +37,43 @@ def _value(number: str) -> int:
     return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
 
 
-def some_path_skips(instructions: str, first: str, last: str, between: str) -> bool:
-    """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
-    meets none `between`."""
+def some_path_skips(instructions: str, stations: tuple[str, ...], between: str) -> bool:
+    """Whether some path through a kernel's PTX leads from an instruction like the first of these to
+    the others in turn, and meets none `between`."""
     lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
     labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
+    first, *others = stations
     seen = set()
-    ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]
+    ahead = [(n + 1, 0) for n, line in enumerate(lines) if re.search(first, line)]
     while ahead:
-        n = ahead.pop()
-        if n in seen or n == len(lines) or re.search(between, lines[n]):
+        n, met = ahead.pop()
+        if (n, met) in seen or n == len(lines) or re.search(between, lines[n]):
             continue
-        if re.search(last, lines[n]):
-            return True
-        seen.add(n)
+        seen.add((n, met))
+        if re.search(others[met], lines[n]):
+            met += 1
+            if met == len(others):
+                return True
         if branch := BRANCH.search(lines[n]):
-            ahead.append(labels[branch[1]])
+            ahead.append((labels[branch[1]], met))
         if not re.match(r"(bra|ret|exit)\b", lines[n]):  # one with a predicate may go on
-            ahead.append(n + 1)
+            ahead.append((n + 1, met))
     return False
+
+
+def work_before(instructions: str, load: str, work: str) -> list[int]:
+    """For each load whose result some `work` takes before the next label or branch: how many others
+    of `work` come first."""
+    found = []
+    for run in re.split(r"^.*(?:\bbra\b.*|\w:[ \t]*)$", instructions, flags=re.MULTILINE):
+        lines = [line for line in run.splitlines() if re.search(rf"{load}|{work}", line)]
+        for n, line in enumerate(lines):
+            if re.search(load, line):
+                results = set(re.findall(r"%\w+", line.partition("[")[0]))
+                later = [after for after in lines[n + 1 :] if re.search(work, after)]
+                takes = (bool(results & set(re.findall(r"%\w+", after))) for after in later)
+                found += [count for count, is_taken in enumerate(takes) if is_taken][:1]
+    return found
 
 
 def named_by_headers(source: str, advice: str) -> dict[str, str]:
@@ -68,10 +86,3 @@ def named_by_headers(source: str, advice: str) -> dict[str, str]:
                 if re.search(rf'"[^"\n]*\b{re.escape(instruction)}\b', body):
                     found.setdefault(instruction, name)
     return found
-
-
-def file_of(instructions: str, place: int) -> str:
-    """The file that an instruction comes from, by the .loc before it."""
-    *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
-    found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)
-    return found[1] if found else ""

@@ -50,6 +50,10 @@ class Judge:
     large: tuple = ()
     """Sizes far outside of those that are drawn: run plainly and compared, not watched."""
 
+    undefined: dict[str, str] = field(default_factory=dict)
+    """`{"NaN" or "inf": why}`: what no launch has among the floats that come in, or what the
+    `launch` itself puts there; others have one in each array, by `numbers` and its like."""
+
     far: Callable[..., Launch] | None = None
     """`far(rng)`: a launch on `Far` arrays, for places that 32 bits do not hold. A few pieces of
     them are filled and compared, and a few blocks run; where these leave pieces out, others run,

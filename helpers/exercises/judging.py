@@ -19,17 +19,18 @@ from . import costs, handed, instructions, real, seen
 from .launches import Far, Out, drawn
 from .progress import seed_of
 from .running import Run
+from .values import Special
 from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
 __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
+SPECIAL = {"NaN", "inf"}
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
-OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
-NOWHERE = {r"\bnanosleep\b": Next.NO_SLEEP}
-NUMBERS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+SLEEP, LOOK = r"\bnanosleep\b", r"\b(ld\.(volatile|relaxed|acquire)|atom|mbarrier)\b"
+ACTS = r"^(@\S+ )?(ret|exit|trap|red|bar|barrier|(st|ld)\.(?!param|local))"
 
 
 def judge(exercise, kernel, seed=None):
@@ -125,10 +126,10 @@ def _compiled(exercise, kernel, text):
 
 def _look_through(judge, ptx):
     """Refuse what must not be among the instructions of a kernel."""
-    for pattern, advice in NOWHERE.items():
-        for word in re.finditer(pattern, ptx):
-            if not OF_CUDA.search(instructions.file_of(ptx, word.start())):
-                raise Refused("instructions", Refusal.COMPILED_HAS(what=word[0]), advice())
+    if instructions.some_path_skips(
+        ptx, (SLEEP, ACTS), LOOK
+    ):  # it does more than wait between looks
+        raise Refused("instructions", Refusal.COMPILED_HAS(what="nanosleep"), Next.NO_SLEEP())
     for pattern, advice in judge.without.items():
         if found := re.search(pattern, ptx, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
@@ -151,7 +152,7 @@ class _Trial:
         far, large = self.judge.far, self.judge.large
         more = sum(check.launches for check in self.checks) + bool(far)
         self.verdict.of = len(sizes) + len(large) + 1 + more
-        self._try_all(sizes)
+        self._try_special(self._try_all(sizes))
         self._try_large(large)
         for check in self.checks:
             check.before(self)
@@ -177,19 +178,22 @@ class _Trial:
     def _launches(self, sizes):
         return [self._launch(size, self.verdict.seed, n) for n, size in enumerate(sizes)]
 
-    def _launch(self, size, *seed, block=None):
+    def _launch(self, size, *seed, block=None, special=""):
         """One size's launch, which is named if the judge does not say what it is.
 
-        block: the threads of its blocks, in place of the judge's."""
+        block: the threads of its blocks, in place of the judge's; special: what each of its arrays
+        of floats has besides."""
+        rng = Special(seed, float(special)) if special else np.random.default_rng(seed)
         with np.errstate(all="ignore"):  # infinities are among the values
-            launch = self.judge.launch(np.random.default_rng(seed), size, **self.chosen)
+            launch = self.judge.launch(rng, size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
+        launch.what += f", with {special}" if special else ""
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.judge)
 
     def _try_all(self, sizes):
         """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
-        one that has several blocks, and the smallest."""
+        one that has several blocks, and the smallest. Their Runs."""
         runs = self._launches(sizes)
         for number, run in enumerate(runs):
             if reason := _refusal(run):
@@ -204,6 +208,15 @@ class _Trial:
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
+        return runs
+
+    def _try_special(self, runs):
+        """The largest of the judge's own sizes with a NaN, or an infinity, in each array of floats,
+        where the exercise says what becomes of them; not watched, and counted with that size."""
+        sizes = self.judge.sizes
+        size = max(range(len(sizes)), key=lambda n: runs[n].bytes)
+        for special in sorted(SPECIAL - self.judge.undefined.keys()):
+            self._launch(sizes[size], self.verdict.seed, size, special=special).run()
 
     def _try_large(self, sizes):
         """Sizes far outside of those that are drawn, not watched, which would take long."""
@@ -268,7 +281,7 @@ class _Trial:
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
-        self.verdict.find_times = partial(self._times, run, reports[0])
+        self.verdict.find_times = partial(self._times, run.launch.what, run.shape, reports[0])
         if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
         for check in self.checks:
@@ -291,8 +304,9 @@ class _Trial:
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", Refusal.NO_PREDICTION(why=why), Next.PLAIN())
 
-    def _times(self, run, report):
-        """What the counted launch would take, beside ours, if it were a large one."""
+    def _times(self, what, shape, report):
+        """What the counted launch would take, beside ours, if it were a large one. It is known by
+        its words and its shape: a verdict lives on in a notebook, and would keep its arrays."""
         if self.rate:
             run, ours = (
                 self._launch(self.rate.size, COUNTED_SEED),
@@ -300,17 +314,15 @@ class _Trial:
             )
             return real.times(None, run.count(0), ours, True, self.rate)
         size = self.judge.counted
-        is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
+        is_plain = what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
-        blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
+        blocks_grow = not is_plain or self._has_more_blocks(2 * size, shape)
         return real.times(size if is_plain else None, report, ours, blocks_grow, self.rate)
 
-    def _has_more_blocks(self, size, run):
+    def _has_more_blocks(self, size, shape):
         larger = self._launch(size, COUNTED_SEED).shape
-        return (
-            prod(larger["grid"]) > prod(run.shape["grid"]) or larger["block"] != run.shape["block"]
-        )
+        return prod(larger["grid"]) > prod(shape["grid"]) or larger["block"] != shape["block"]
 
     def counted(self):
         return self._launch(self.judge.counted, COUNTED_SEED)
@@ -377,20 +389,15 @@ def _unused(run):
 
 
 def _most_before(run, right):
-    """Which number of a launch's size is most beyond the same number of the right ones, or None:
+    """Which of a launch's sizes is most beyond the same one of the right launches, or None:
     a dict of words."""
-    numbers = NUMBERS.findall(run.launch.what)
-    others = [NUMBERS.findall(other.launch.what) for other in right]
-    others = [other for other in others if len(other) == len(numbers)]
+    sizes, others = run.launch.sizes, [other.launch.sizes for other in right]
+    others = [other for other in others if len(other) == len(sizes)]
     if len(others) < 2:
         return None
-    pairs = [(value, max(before, key=_number)) for value, before in zip(numbers, zip(*others))]
-    value, most = max(pairs, key=lambda pair: _number(pair[0]) / max(_number(pair[1]), 1))
-    return {"value": value, "most": most} if _number(value) > _number(most) else None
-
-
-def _number(text):
-    return float(text.replace(",", ""))
+    pairs = [(value, max(before)) for value, before in zip(sizes, zip(*others))]
+    value, most = max(pairs, key=lambda pair: pair[0] / max(pair[1], 1))
+    return {"value": f"{value:,}", "most": f"{most:,}"} if value > most else None
 
 
 def _cause(reason):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -61,7 +62,7 @@ class Out:
     """An array that the kernel writes, and what must be in it then, to within a tolerance.
 
     initial: what is in it before; None: poison, which counts as never written.
-    bits: every bit counts, so -0 is not 0."""
+    bits: every bit counts where the tolerance is 0, so -0 is not 0."""
 
     expected: np.ndarray
     tolerance: ArrayLike = 0
@@ -93,6 +94,11 @@ class Boxes:
     of: list[tuple[In | Out | Far, Callable]]
 
 
+def _held(argument: Any) -> Any:
+    """The values of an In or of an Out, or a number itself."""
+    return getattr(argument, "values", getattr(argument, "expected", argument))
+
+
 @dataclass
 class Launch:
     """One launch: arguments in order, arrays as In, Out, Far or in Boxes. what: sizes, in words.
@@ -112,6 +118,14 @@ class Launch:
         """The arguments, and after them the arrays behind maps."""
         boxes = (a for a in self.arguments if isinstance(a, Boxes))
         return [*self.arguments, *(array for box in boxes for array, _ in box.of)]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Its whole numbers, or the elements of its arrays if it has none; a block's threads."""
+        numbers = [int(a) for a in self.arguments if isinstance(a, (int, np.integer))]
+        sizes = (a.count if isinstance(a, Far) else np.size(_held(a)) for a in self.arrays)
+        threads = prod(self.block) if isinstance(self.block, tuple) else self.block
+        return [*(numbers or sizes), threads]
 
     def with_more_blocks(self) -> "Launch":
         """The same with neighbours of the blocks that run, some from all over the grid, and all of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from math import log, prod
+from math import lgamma, log, prod
 
 import numpy as np
 
@@ -15,6 +15,7 @@ __all__ = ["in_common"]
 
 Array = np.ndarray
 
+SUMS = 3  # that must lack the same
 MANY = 512  # wrong elements that are looked at
 FAR_OFF = 600  # places by which an element may be moved
 BLOCK = 256
@@ -45,6 +46,7 @@ class _Common:
         self.unit = np.finfo(got.dtype).eps if self.is_float else 0
         self.all_room = ROOM * np.broadcast_to(np.asarray(out.tolerance, float), self.shape).ravel()
         self.all_room = np.maximum(self.all_room, 2e-6 * np.abs(self.all) * self.is_float)
+        self.all_room[~np.isfinite(self.all_room)] = 0
         self.every = np.flatnonzero(is_wrong)[:MANY]
         is_finite = np.isfinite(self.all_got[self.every]) & np.isfinite(self.all[self.every])
         self.places = self.every[is_finite] if is_finite.any() else self.every
@@ -93,6 +95,7 @@ def _formula(form: str, *names: str) -> Said:
 
 
 def _near(a: Array, b: Array, room: Array) -> Array:
+    room = np.where(np.isfinite(room), room, 0)
     return (np.abs(a - b) <= room) | (a == b) | np.isnan(a) & np.isnan(b)
 
 
@@ -104,7 +107,8 @@ POWERS = (log(2), Next.IS_LN_2()), (1 / log(2), Next.IS_LOG2_E())
 
 def _on_digits(c: _Common) -> str:
     """All are near: digits are lost."""
-    size = np.median(np.abs(c.all[np.isfinite(c.all)]))
+    sizes = np.abs(c.all[np.isfinite(c.all)])
+    size = np.median(sizes) if sizes.size else 0
     is_near = c.is_float and c.all.size >= 8 and (np.abs(c.off) <= NEAR * size).all()
     return Next.DIGITS() if is_near and np.ptp(c.off) > 0 else ""
 
@@ -122,6 +126,8 @@ def _on_zeros(c: _Common) -> str:
 def _on_before(c: _Common) -> str:
     if c.before is None or not c.before[c.places].any():
         return ""
+    if np.array_equal(c.all[c.every], c.before[c.every], equal_nan=True):
+        return Next.KEEPS(place=c.named(c.every[0]))
     before = c.before[c.places]
     if c.is_like(before):
         return Next.KEPT()
@@ -150,8 +156,16 @@ def _on_one_factor(c: _Common) -> str:
     is_one = np.abs(c.got - times * c.expected) <= np.maximum(1, abs(times)) * c.room
     nice = _nice(times)
     which = c.which(times)
-    is_told = np.ptp(c.expected) > 0 and c.count > 1 or which or nice.isdigit()
+    is_many = np.ptp(c.expected) > 0 and c.count > 1 and _is_far_off(c.off, c.room)
+    is_told = is_many or which or nice.isdigit()
     return joined(Next.TIMES(times=nice), which) if times and is_one.all() and is_told else ""
+
+
+def _is_far_off(off: Array, room: Array, tries: int = 1) -> bool:
+    """Whether so many numbers meet a rule of one parameter by more than chance, of so many rules;
+    off: what the rule explains of each; room: how near is near."""
+    chances = np.clip(2 * room / max(np.ptp(off), np.abs(off).max()), 1e-300, 1)
+    return np.log(np.sort(chances)[1:]).sum() + log(tries) < log(CHANCE)
 
 
 def _nice(number: float) -> str:
@@ -228,6 +242,9 @@ def _on_moved(c: _Common) -> str:
     got, room, places = c.all_got[c.every], c.all_room[c.every], c.every
     if places.size < 2 or (c.all[places] == c.all[places[0]]).all():
         return ""
+    chance = _chance(c.all, got, room)
+    if chance > 0.1:
+        return ""
     orders = [(np.arange(c.all.size)[::-1], Next.TURNED())]
     if len(c.shape) > 1 and c.shape[-1] > 1:
         turned = np.arange(c.all.size).reshape(c.shape[-1], -1)
@@ -238,7 +255,7 @@ def _on_moved(c: _Common) -> str:
             return _moved(c, order[places], which, places)
     if told := _on_any_order(c, got, room, places):
         return told
-    for by in _shifts():
+    for by in _shifts() if chance * FAR_OFF < 0.1 else ():
         source = places + by
         is_inside = (source >= 0) & (source < c.all.size)
         if is_inside.sum() > max(1, places.size // 2):
@@ -246,6 +263,15 @@ def _on_moved(c: _Common) -> str:
             if like.all() and (got[is_inside] != got[is_inside][0]).any():
                 return _moved(c, source[is_inside], "", places[is_inside])
     return ""
+
+
+def _chance(values: Array, wanted: Array, room: Array) -> float:
+    """At which any of the values would do for all that are wanted."""
+    ascending = np.sort(values)
+    below = np.searchsorted(ascending, wanted - room, "left")
+    return float(
+        np.prod((np.searchsorted(ascending, wanted + room, "right") - below) / values.size)
+    )
 
 
 def _on_rows_alike(c: _Common) -> str:
@@ -276,7 +302,7 @@ def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
     source = _nearest(part, got[here])
     allowed = np.maximum(room[here], c.all_room[begin + source])
     is_there = np.abs(part[source] - got[here]) <= allowed
-    if not is_there.all() or not _is_no_chance(part, allowed):
+    if not is_there.all() or not _is_no_chance(part, got[here], allowed):
         return ""
     return _moved(c, begin + source, "", places[here])
 
@@ -317,6 +343,8 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
     times = off[heaviest] / there[heaviest]
     if abs(times) < CHANCE or (np.abs(off - times * there) > room).any():
         return ""
+    if not _is_far_off(off, room, 2 * FAR_OFF * len(c.inputs)):
+        return ""
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
     return (Next.HAS_MORE if times > 0 else Next.LACKS)(
@@ -335,7 +363,8 @@ def _on_formulas(c: _Common) -> str:
         if given.size == c.all.size
     }
     got, room = c.all_got[c.every], c.all_room[c.every]
-    if got.size < 2 and not c.is_float:
+    is_chance = np.nanprod(np.clip(2 * room / np.abs(got - c.all[c.every]), 0, 1)) > 0.05
+    if is_chance or got.size < 2 and not c.is_float:
         return ""
     for number, x in same.items():
         name = Part.INPUT(number=number)
@@ -410,10 +439,10 @@ def _on_an_input(c: _Common) -> str:
     for number, given in c.inputs.items():
         values = np.unique(given.ravel().astype(float))
         values = values[np.isfinite(values) & (values != 0)]
-        if not values.size or not _is_no_chance(values, c.room):
-            continue
         for sign in (1, -1):
             off = sign * c.off
+            if not values.size or not _is_no_chance(values, off, c.room):
+                continue
             if (np.abs(values[_nearest(values, off)] - off) <= c.room).all():
                 way = Part.MUCH() if sign > 0 else Part.LITTLE()
                 value = f"{abs(c.off[0]) * np.sign(sign * c.off[0]):.6g}"
@@ -421,10 +450,13 @@ def _on_an_input(c: _Common) -> str:
     return ""
 
 
-def _is_no_chance(values: Array, room: Array) -> bool:
-    """Whether numbers that come so near to some of these don't do so by chance."""
-    spread = max(np.ptp(values), np.abs(values).max())
-    return np.log(np.clip(values.size * 2 * room / spread, 1e-300, 1)).sum() < log(CHANCE)
+def _is_no_chance(values: Array, wanted: Array, room: Array) -> bool:
+    """Whether numbers that come so near to some of these values don't do so by chance: how many of
+    these there are to the numbers' range."""
+    lowest, highest = wanted.min(), wanted.max()
+    span = max(highest - lowest, np.abs(wanted).max())
+    count = max(1, ((values >= lowest - span) & (values <= highest + span)).sum())
+    return np.log(np.clip(count * 2 * room / (3 * span), 1e-300, 1)).sum() < log(CHANCE)
 
 
 def _nearest(values: Array, wanted: Array) -> Array:
@@ -461,9 +493,12 @@ def _on_sums(c: _Common) -> str:
         for terms in _groups(given, c.all.size):
             sums = terms.sum(1)
             if (np.abs(sums - c.all)[np.isfinite(c.all)] <= c.all_room[np.isfinite(c.all)]).all():
-                place = int(c.places[0])
-                if part := _part(terms[place], c.got[0], c.room[0]):
-                    return Next.IN_SUM(place=c.named(place), part=part)
+                parts = [
+                    _part(terms[place], got, room)
+                    for place, got, room in zip(c.places[:SUMS], c.got, c.room)
+                ]
+                if parts[0] and len({part and next(part.codes) for part in parts}) == 1:
+                    return Next.IN_SUM(place=c.named(c.places[0]), part=parts[0])
     return ""
 
 
@@ -502,6 +537,8 @@ def _part(terms: Array, got: float, room: float) -> Said | None:
             low = terms[places % (1 << bit) < 1 << few].sum()
             parts[Part.SOME(few=1 << few, size=1 << bit)] = low
             parts[Part.SOME_TWICE(few=1 << few, size=1 << bit)] = 2 * low
+    if 2 * room > NEAR * np.ptp([*parts.values()]):
+        return None
     near = [what for what, value in parts.items() if abs(got - value) <= room]
     if near:
         return near[0] if len(near) <= 3 or n < 4 else None
@@ -711,12 +748,15 @@ def _on_powers(c: _Common) -> str:
 def _on_places(c: _Common) -> str:
     """A rule for which are wrong."""
     wrong = c.is_wrong.reshape(c.shape)
-    may_be = (c.is_wrong | ~np.isfinite(c.all)).reshape(c.shape)  # NaN stay NaN, whatever is added
+    is_finite = np.isfinite(c.all).reshape(c.shape)
+    may_be = wrong | ~is_finite  # NaN stay NaN, whatever is added
     if wrong.all() or c.all.size < 4:
         return ""
     for axis in range(wrong.ndim):
         others = tuple(n for n in range(wrong.ndim) if n != axis)
         some, all_ = np.asarray(wrong.any(others)), may_be.all(others)
+        if not (is_finite.any(others) & ~some).any():  # nothing else could be wrong
+            continue
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some, _axis(wrong.ndim, axis, some.sum() == 1)):
                 return (Next.ONE if some.sum() == 1 else Next.SEVERAL)(where=where)
@@ -743,7 +783,9 @@ def _on_limits(c: _Common) -> str:
     sources = {Part.INPUT(number=n): v for n, v in c.inputs.items() if v.size == c.all.size}
     sources = {name: v.ravel().astype(float) for name, v in sources.items()}
     sources[Part.EXPECTED()] = c.all
-    if c.is_wrong.all() or c.is_wrong.sum() < 2 or (~c.is_wrong).sum() < 2:
+    sizes = c.all.size, c.is_wrong.sum(), (~c.is_wrong).sum()
+    ways, *others = (lgamma(size + 1) for size in sizes)  # to choose the wrong ones
+    if sum(others) - ways + log(4 * len(sources)) > log(CHANCE):
         return ""
     for name, values in sources.items():
         for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):

@@ -21,9 +21,11 @@ __all__ = [
     "far_sum",
     "far_sum_by_last_block",
     "operands",
+    "packed_launch",
     "product",
     "product_launch",
     "sum_by_last_block",
+    "which_keys",
     "sums_of_boxes",
     "totals",
 ]
@@ -130,6 +132,28 @@ def product_launch(
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
 
 
+def packed_launch(
+    rng: np.random.Generator, size: tuple, rows: int, deep: int, shared: int = 0
+) -> Launch:
+    """The Launch of a kernel whose blocks make rows x 128 of a product. size: m, n, k; and, where
+    lines are longer, with NaN past their ends, into how many stretches of tiles `deep` k is split:
+    c has the product of each."""
+    m, n, k, splits = size if len(size) > 3 else (*size, 1)
+    a, b = operands(rng, m, n, k)
+    each, longer = -(-k // (deep * splits)) * deep, 8 * (len(size) > 3)
+    parts = [slice(split * each, (split + 1) * each) for split in range(splits)]
+    outs = [product(a[:, part], b[part]) for part in parts]
+    c = Out(np.stack([o.expected for o in outs]), np.stack([o.tolerance for o in outs]))
+    c = outs[0] if splits == 1 else c
+    a, b = (np.pad(x, [(0, 0), (0, longer)], constant_values=np.nan) for x in (a, b))
+    strides = np.array([k + longer, n + longer, 0, 0], np.int64)
+    arguments = [In(a), In(b), c, *map(np.int64, (m, n, k)), strides]
+    blocks = -(-n // 128) * -(-m // rows)
+    what = f"{m} x {k} times {k} x {n}" + f", {splits} stretches of k" * (splits > 1)
+    what += ", longer lines" * (longer > 0)
+    return Launch(arguments, (blocks, splits) if splits > 1 else blocks, 256, shared, what)
+
+
 def boxed_product(
     rng: np.random.Generator, m: int, n: int, k: int, rows: int, is_stored: bool = False
 ) -> tuple[Boxes, Out]:
@@ -157,6 +181,35 @@ def attention(
     bias = None if seen is None else np.where(seen, 0, -np.inf)
     want, _, error, _ = checks.attention(q, k, v, scale, bias)
     return Out(want, 2 * error)
+
+
+def which_keys(
+    launch: Launch, out: Out, got: np.ndarray, seen: Callable[[int], tuple[int, int]]
+) -> str | None:
+    """In words, if the first wrong query's result is made of other keys than seen(query), the first
+    and the last; scores past the last key are 0."""
+    q, k, v = (argument.values.astype(float) for argument in launch.arguments[:3])
+    scale = float(next(a for a in launch.arguments[4:] if isinstance(a, np.floating)))
+    got = got.reshape(np.shape(out.expected))
+    with np.errstate(all="ignore"):
+        wrong = (np.isfinite(got) & ~(np.abs(got - out.expected) <= out.tolerance)).any(2)
+        if not wrong.any():
+            return None
+        unit, query = np.argwhere(wrong)[0]
+        scores = np.append(scale * k[unit] @ q[unit, query], 0)
+        values = np.append(v[unit], np.zeros((1, v.shape[2])), 0)
+        first, last = seen(int(query))
+        ends = [(first, n) for n in range(first, len(scores))]
+        for begin, end in ends + [(n, m) for m in (last, last + 1) for n in range(m + 1)]:
+            powers = np.exp(scores[begin : end + 1] - scores[begin : end + 1].max())
+            made = powers @ values[begin : end + 1] / powers.sum()
+            if (begin, end) != (first, last) and np.allclose(made, got[unit, query], 1e-3, 1e-3):
+                right, yours = (
+                    f"keys {one} to {other}" if one < other else f"key {one} only"
+                    for one, other in ((first, last), (begin, end))
+                )
+                return f"Query {query} sees {right}; yours is made of {yours}."
+    return None
 
 
 # --- sums -----------------------------------------------------------------------------------------
@@ -193,7 +246,7 @@ def far_block_totals(rng: np.random.Generator, each: int = 256) -> Launch:
 def sum_by_last_block(x: np.ndarray, blocks: int, threads: int, chain: int | None = None) -> Launch:
     """The launch of a sum whose last block adds up the totals of all: x, the sum, n, the totals,
     and how many blocks have arrived, which is 0 again in the end."""
-    tolerance = checks.sum_tolerance(x, chain=chain)
+    tolerance = checks.sum_tolerance(x[np.isfinite(x)], chain=chain)
     rows = np.zeros((-(-x.size // (threads * blocks)) or 1) * threads * blocks)
     rows[: x.size] = x
     totals = Out(rows.reshape(-1, blocks, threads).sum((0, 2)), tolerance)

@@ -182,8 +182,12 @@ class Run:
         return Refused("time", text, self._own_advice("time", Next.ENDLESS()), case=case)
 
     def _refuse(self, found):
-        """A fault ends a launch, so it comes before what else was seen; a barrier that threads
-        miss comes before the races that it causes."""
+        """A fault ends a launch, so it comes before what else was seen, unless nobody came to an
+        end and something lay out of bounds; a barrier that threads miss comes before the races
+        that it causes."""
+        is_endless = any(f.fault and f.fault.kind == FaultKind.TIME_LIMIT for f in found)
+        outside = [f for f in found if f.kind == FindingKind.OUT_OF_BOUNDS and not f.fault]
+        found = outside if is_endless and outside else found
         missed = (f for f in found if f.kind == FindingKind.DIVERGENT_BARRIER)
         first = next(chain((f for f in found if f.fault), missed), found[0])
         case = joined(self.launch.heading, first.text, between="\n")
@@ -281,14 +285,14 @@ class Run:
                     raise Refused("inputs", text, Next.ONLY_READ())
 
     def _look_for_reads(self, report):
-        """Whether block 0 reads what is for others, as the judge's may_read says."""
+        """Whether block 0 reads, or changes by atomics, what is for others, as may_read says."""
         may_read = self.judge.may_read
         for n, parts, advice in may_read(self.launch) if may_read else ():
             array = self.launch.arrays[n]
             begin, size = self.places[n], np.dtype(array.dtype).itemsize
             count = self.guarded[n].array.size
             for sample in report.samples:
-                if report.sites[sample["site"]].kind != "load":
+                if report.sites[sample["site"]].kind == "store":
                     continue
                 lanes = [lane for lane in range(32) if int(sample["mask"]) >> lane & 1]
                 for at in ((int(sample["lanes"][lane]) - begin) // size for lane in lanes):
@@ -373,13 +377,15 @@ def _check(left, out, name, launch, judge=NO_WORDS, start=0):
         advice = wrong.advice(launch, judge)
         raise Refused("values", text, advice, case=case, first=first, short=short) from None
     if out.bits:
-        _check_bits(left, expected.astype(left.dtype), name, launch)
+        is_exact = np.broadcast_to(out.tolerance, expected.shape) == 0
+        _check_bits(left, expected.astype(left.dtype), is_exact, name, launch)
 
 
-def _check_bits(left, expected, name, launch):
-    """Every bit is the expected one, but those that tell one NaN from another."""
+def _check_bits(left, expected, is_exact, name, launch):
+    """Every bit is the expected one, where nothing may round; but those that tell one NaN from
+    another."""
     whole = f"u{left.itemsize}"
-    wrong = left.view(whole) != expected.view(whole)
+    wrong = (left.view(whole) != expected.view(whole)) & is_exact
     if left.dtype.kind == "f":
         wrong &= ~(np.isnan(left) & np.isnan(expected))
     if wrong.any():
@@ -597,7 +603,8 @@ class _Wrong:
             if self.dtype.itemsize > 2:
                 types.append((Next.HALVES, wrong.astype(np.float16), right.astype(np.float16)))
         for words, held, of_right in types:
-            if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
+            is_lost = np.isfinite(right) & (right != of_right)
+            if (wrong == held).all() and wrong.any() and is_lost.mean() > 0.5:
                 return words()
         return ""
 

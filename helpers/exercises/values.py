@@ -1,5 +1,7 @@
 """What judges put into arrays: numbers at random, and those that are awkward."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -7,6 +9,7 @@ from .launches import Out
 
 __all__ = [
     "SPECIAL",
+    "Special",
     "any_floats",
     "climbing",
     "drawn_rows",
@@ -18,23 +21,42 @@ __all__ = [
     "varied",
     "with_nan",
     "with_nan_query",
+    "with_special",
 ]
 
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
+
+
+class Special(np.random.Generator):
+    """A source of numbers whose arrays of floats each have this one somewhere, if they have room;
+    an infinity of either sign."""
+
+    def __init__(self, seed: Any, special: float) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.special = special
+
+    def among(self, values: np.ndarray) -> np.ndarray:
+        sign = self.choice([-1, 1])
+        return planted(self, values, sign * self.special)
+
+
+def with_special(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
+    """The values, with what a Special puts among them."""
+    return rng.among(values) if isinstance(rng, Special) else values
 
 
 def numbers(rng: np.random.Generator, *shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
     """Random numbers with fractions and both signs; whole ones for integers."""
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
-        return rng.standard_normal(shape).astype(dtype)
+        return with_special(rng, rng.standard_normal(shape).astype(dtype))
     limits = np.iinfo(dtype)
     return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)
 
 
 def eighths(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Random numbers with fractions, whose sums round nothing."""
-    return (rng.integers(-72, 73, shape) / 8).astype(np.float32)
+    return with_special(rng, (rng.integers(-72, 73, shape) / 8).astype(np.float32))
 
 
 def scales(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -128,4 +150,4 @@ def lossy(rng: np.random.Generator, n: int) -> np.ndarray:
     scaled by one random power of two, so that no fixed point will do."""
     x = (rng.integers(700, 1300, n) + rng.uniform(0.39, 0.41, n)) / 1024
     x *= np.where(rng.random(n) < 0.1, -1, 1)
-    return np.ldexp(x, rng.integers(-60, 60)).astype(np.float32)
+    return with_special(rng, np.ldexp(x, rng.integers(-60, 60)).astype(np.float32))

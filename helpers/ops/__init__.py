@@ -8,6 +8,7 @@
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
     ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
     ops.attention(q, k, v, causal=True)      # [..., heads, rows, size], floats
+    ops.rms_norm(x, weight), ops.linear(x, weights, scales)  # for one word at a time
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
     ops.all_reduce(arrays), ops.reduce_scatter(arrays), ops.all_gather(arrays), ops.broadcast(x)
@@ -56,6 +57,8 @@ from .collective import *  # noqa: F403
 from .collective import __all__ as _collective
 from .convolution import *  # noqa: F403
 from .convolution import __all__ as _convolution
+from .decode import *  # noqa: F403
+from .decode import __all__ as _decode
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
 from .heads import *  # noqa: F403
@@ -74,6 +77,7 @@ __all__ = [
     *_collective,
     *_attention,
     *_convolution,
+    *_decode,
     *_elementwise,
     *_product,
     *_reduce,

@@ -183,7 +183,7 @@ class Deck:
         if kind == "quote":
             return html(self.notebook.paragraph(name, rest))
         if kind == "table":
-            return html(table(self.notebook.prose(name)))
+            return html(table(self.notebook.prose(name), name))
         if kind == "ladder":
             from helpers import ladder
 
@@ -193,7 +193,7 @@ class Deck:
 
     def changed(self):
         prose = self.notebook.prose(self.notebook.changed())
-        return html(table(prose.partition("## What changed, and why")[2]))
+        return html(table(prose.partition("## What changed, and why")[2], "What changed, and why"))
 
     def predicted(self, title, name, lines):
         """A question beside what it is about; what is right, why, and the usual wrong thoughts."""
@@ -238,11 +238,11 @@ def asked(lines):
     return list(zip(questions, answers, strict=True))
 
 
-def table(prose):
-    """The first table of a cell of prose."""
+def table(prose, name):
+    """The first table of the cell of prose with this name."""
     found = re.search(r"(?:^\|.*\n?)+", prose, re.M)
     if not found:
-        raise LookupError("no table")
+        raise LookupError(f"{name} has no table")
     return found[0]
 
 

@@ -62,9 +62,4 @@ CUresult elements_of(const struct cudaChannelFormatDesc *channels, CUarray_forma
 struct cudaChannelFormatDesc channels_of(CUarray_format format, unsigned count);
 CUresult element_bytes(cudaArray_const_t array, size_t *bytes);
 
-/* ---- program.c ---- */
-
-/* Tells whoever watches that a launch begins (0) or is over (1). */
-void observe_launch(int over);
-
 #endif

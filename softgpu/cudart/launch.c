@@ -56,11 +56,7 @@ static cudaError_t launch(const void *host, void **arguments, const CUlaunchConf
     CUresult result = ready();
     if (result) return told(result);
     result = function_of(host, &function);
-    if (!result) {
-        observe_launch(0);
-        result = cuLaunchKernelEx(config, function, arguments, NULL);
-        observe_launch(1);
-    }
+    if (!result) result = cuLaunchKernelEx(config, function, arguments, NULL);
     result = told_aloud(result);
     return told(result == CUDA_ERROR_INVALID_VALUE ? (CUresult)cudaErrorInvalidConfiguration
                                                    : result);

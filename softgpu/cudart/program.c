@@ -1,21 +1,11 @@
-/* What `softgpu run` asks for: to see launches, to be left in peace by exit(), and memory as it is in a
-   process that has just begun. */
+/* What `softgpu run` asks for: to be left in peace by exit(), and memory as it is in a process that
+   has just begun. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cudart.h"
-
-typedef void (*Observer)(int over);
-static Observer observer;
-
-EXPORT void sg_observe_launches(Observer function) { observer = function; }
-
-void observe_launch(int over)
-{
-    if (observer) observer(over);
-}
 
 /* The linker leads a program's malloc here. In a process of its own it would find zeros, as a rule, and
    not what Python and the compiler have left. */

@@ -313,6 +313,10 @@ enum MmaHow {
 void sg_mma(uint32_t type, uint32_t m, uint32_t k, uint32_t how, uint32_t selector,
             const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *metadata,
             uint32_t *d);
+/* c += a b, by chains of mma, which take 16 of k at a time; a, b: lines of k elements; c: by columns.
+   m, n and k are multiples of 16, 8 and 16. For libraries/cublas. */
+void sg_product(uint32_t type, size_t m, size_t n, size_t k, const uint16_t *a, const uint16_t *b,
+                float *c);
 enum Rounding { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
 void sg_mma_f64(uint32_t m, uint32_t k, uint32_t rounding, const double *a, const double *b,
                 const double *c, double *d);

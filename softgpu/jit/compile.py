@@ -111,7 +111,7 @@ class KernelCode:
     `text`: the digest of the module's text. `quick`: its machine code may be slow, if that makes it
     sooner; `is_full`: it is not. `notes`: what is known of the code beside; "counters": how many it
     needs. Sites and notes are the same of both tiers. All of it comes from the cache if it is
-    there, under key.o: a line of JSON, then the object.
+    there, under key.o: a line of JSON, then the object; or without the object, under key.known.
     """
 
     def __init__(self, text: bytes, layout: Layout, kernel: str, build: str, quick: bool = False):
@@ -120,23 +120,34 @@ class KernelCode:
         key = hashlib.sha256(_version())
         for part in (text, kernel.encode(), build.encode()):
             key.update(len(part).to_bytes(8, "little") + part)
+        self._build = build
         self._emitted = ""
         self._object = b""
         self._code: _LoadedCode | None = None
+        self._known = f"{key.hexdigest()}.known"
         for self.is_full in (True, False) if quick else (True,):
             self._key = key.hexdigest() + ("" if self.is_full else "-quick")
             with suppress(OSError, ValueError, TypeError, KeyError):  # not there, or not readable
-                self._read()
+                self._read(f"{self._key}.o")
                 return
-        self._build = build
-        module_text = ModuleText(layout, BUILDS[build], quick)
-        self._emitted = module_text.emit(kernel)
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            self._read(self._known)
+            return
+        self.emitted()
+
+    def emitted(self) -> str:
+        """Its text in LLVM's words."""
+        if self._emitted:
+            return self._emitted
+        module_text = ModuleText(self.layout, BUILDS[self._build], not self.is_full)
+        self._emitted = module_text.emit(self.kernel)
         self.sites = module_text.sites
         self.notes = module_text.notes
         self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
+        return self._emitted
 
-    def _read(self) -> None:
-        header, _, self._object = cache.read(f"{self._key}.o").partition(b"\n")
+    def _read(self, name: str) -> None:
+        header, _, self._object = cache.read(name).partition(b"\n")
         known = json.loads(header)
         if known["digest"] != hashlib.sha256(self._object).hexdigest():
             raise ValueError("a damaged file")
@@ -152,21 +163,29 @@ class KernelCode:
     def _make(self) -> None:
         """The object, and its file, unless another process has made it since."""
         with suppress(OSError, ValueError, TypeError, KeyError):
-            self._read()
+            self._read(f"{self._key}.o")
             return
         self._object = self._made_object()
+        self._write(f"{self._key}.o")
+
+    def _write(self, name: str) -> None:
         known = {
             "digest": hashlib.sha256(self._object).hexdigest(),
             "sites": [list(vars(site).values()) for site in self.sites],
             "symbols": self._symbols,
             "notes": self.notes,
         }
-        cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
+        cache.write(name, json.dumps(known).encode() + b"\n" + self._object)
+
+    def keep_what_is_known(self) -> None:
+        """Let other processes know sites and notes, though no machine code may ever be made."""
+        if self._emitted:
+            self._write(self._known)
 
     def _made_object(self) -> bytes:
         quick = not self.is_full
         try:
-            return machine_code(module_of(self._emitted), quick)
+            return machine_code(module_of(self.emitted()), quick)
         except RuntimeError:  # LLVM shows the line that it cannot read, which then says whose it is
             text = ModuleText(self.layout, BUILDS[self._build], quick, annotated=True)
             module_of(text.emit(self.kernel))
@@ -174,13 +193,13 @@ class KernelCode:
 
     def address(self, library: ctypes.CDLL) -> int:
         """Where the machine code is, ready to be called; `library`: the driver it calls into."""
-        for name in self._symbols:
-            llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
-        if self._emitted:
-            with cache.alone(f"{self._key}.o"):
-                self._make()
-            self._emitted = ""
         if self._code is None:
+            if not self._object:
+                with cache.alone(f"{self._key}.o"):
+                    self._make()
+                self._emitted = ""
+            for name in self._symbols:
+                llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
             key = self._key, library._handle
             self._code = _loaded.get(key) or _LoadedCode(self._object, symbol(self.kernel))
             _loaded[key] = self._code

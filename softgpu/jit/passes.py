@@ -1,7 +1,8 @@
 """From a function of PTX to LLVM text: for each build, all passes in the order in which they run.
 
 Given are the `function`, its kernel's `layout`, and whether its calls may exit (`calls_may_exit`),
-and which functions may look at memory for their callers (`watchers`).
+which functions may look at memory for their callers (`watchers`), and in which lanes meet
+(`meeters`).
 The function that a pass runs says what it finds. The last one writes.
 """
 
@@ -46,7 +47,7 @@ from .emit.module_text import ModuleText
 __all__ = ["BUILDS"]
 
 _FLOW = (
-    Pass("blocks", ("function", "calls_may_exit", "watchers"), blocks_in_order),
+    Pass("blocks", ("function", "calls_may_exit", "watchers", "meeters"), blocks_in_order),
     Pass("live", ("blocks",), live_registers),
     Pass("varying", ("function", "blocks", "live"), find_varying),
 )

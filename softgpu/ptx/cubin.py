@@ -14,9 +14,15 @@ from itertools import takewhile
 
 from .program import PtxError
 
-__all__ = ["MAGIC", "ptx_of"]
+__all__ = ["MAGIC", "Damaged", "ptx_of"]
 
 MAGIC = b"\x7fELF"
+
+
+class Damaged(PtxError):
+    """Machine code that ends too early, or points outside of itself."""
+
+
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _RELOCATION = struct.Struct("<QQq")
 _HEAD = struct.Struct("<IHIBBbBB")
@@ -35,7 +41,7 @@ def ptx_of(image: bytes) -> str:
         text = list(takewhile(lambda line: not line.startswith(_SOURCES_OF_TILES), decoded))
         tables = [_Table.read(sections, name) for name in (".debug_line", ".nv_debug_line_sass")]
     except (struct.error, IndexError, ValueError):
-        raise PtxError("this machine code of a GPU is cut off or damaged: make it again") from None
+        raise Damaged("this machine code of a GPU is cut off or damaged: make it again") from None
     if not any(text):
         raise PtxError(
             "this is machine code of a GPU without its PTX, and the software GPU runs PTX:"

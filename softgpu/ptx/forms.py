@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ..phrases import Phrase
 from .matrices import matrix_problem
 from .program import (
     Address,
@@ -413,16 +414,34 @@ def result_count(item: Instruction) -> int:
     return _result_counts[key]
 
 
+class Misfit(Phrase):
+    """Why an instruction has no form here."""
+
+    FORM = "no such form of it is known here"
+    OPERANDS = "these are not its operands"
+    PREDICATE = "{name} is no predicate"
+    WIDTH = "{count} values, where it moves {width}"
+    PARTS = "{count} parts of {bits} bits"
+    NAME = "there is no {name}"
+    LABEL = "there is no label {name}"
+    LIST = "there is no list {name}"
+    FUNCTION = "there is no function {name} here"
+    BUILT_IN = "{name} takes {takes} bytes and returns {returns}"
+    PARAMETERS = "{name} has other parameters"
+    PASSED = "only .param variables are passed here"
+    PROTOTYPE = "no prototype is given"
+
+
 def _problem(item: Instruction) -> str:
     """What keeps an instruction from being of any form; "" if nothing does."""
     if item.predicate and item.predicate.type != "pred":
-        return f"{item.predicate.name} is no predicate"
+        return Misfit.PREDICATE(name=item.predicate.name)
     candidates = _operands_of(item.opcode, item.modifiers)
     if not candidates:
-        return "no such form of it is known here"
+        return Misfit.FORM()
     if any(_fits(item.operands, letters) for letters in candidates):
         return ""
-    return "these are not its operands"
+    return Misfit.OPERANDS()
 
 
 def place_of(module: Module, function: Function, item: Instruction) -> str:
@@ -436,7 +455,9 @@ def refusal(module: Module, function: Function, item: Instruction, why: str = ""
     """An instruction that cannot be run, with the place where it stands."""
     where = place_of(module, function, item)
     reason = f": {why}" if why else ""
-    return PtxError(f"the software GPU does not run the instruction {item.name} ({where}){reason}")
+    error = PtxError(f"the software GPU does not run the instruction {item.name} ({where}){reason}")
+    error.why = why
+    return error
 
 
 def _sizes(variables: list[Variable]) -> list[int]:
@@ -456,11 +477,12 @@ _BUILT_IN = {
 def _built_in_problem(name: str, handed: list[int], returned: int) -> str:
     """What keeps a call from being one of a function that every GPU has; a result may be unused."""
     if name not in _BUILT_IN:
-        return f"there is no function {name} here"
+        return Misfit.FUNCTION(name=name)
     results, parameters = _BUILT_IN[name]
     if handed[returned:] == parameters and handed[:returned] in ([], results):
         return ""
-    return f"{name} takes {' + '.join(map(str, parameters))} bytes and returns {sum(results)}"
+    takes = " + ".join(map(str, parameters))
+    return Misfit.BUILT_IN(name=name, takes=takes, returns=sum(results))
 
 
 def _call_problem(module: Module, function: Function, item: Instruction) -> str:
@@ -471,19 +493,20 @@ def _call_problem(module: Module, function: Function, item: Instruction) -> str:
     handed = []
     for operand in (*returned.elements, *passed.elements):
         if not isinstance(operand, Symbol) or operand.offset or operand.name not in known:
-            return "only .param variables are passed here"
+            return Misfit.PASSED()
         handed.append(known[operand.name])
     if isinstance(target, Register):
-        return "" if target.type in ("b64", "u64", "s64") and more else "no prototype is given"
+        has_prototype = target.type in ("b64", "u64", "s64") and more
+        return "" if has_prototype else Misfit.PROTOTYPE()
     if not isinstance(target, Symbol) or target.name not in module.functions:
-        return "no such function is known"
+        return Misfit.FUNCTION(name=getattr(target, "name", target))
     callee = module.functions[target.name]
     if not callee.is_defined:
         return _built_in_problem(callee.name, handed, len(returned.elements))
     if not callee.returns:  # in another text, perhaps: linkers let a caller expect something
         handed = handed[len(returned.elements) :]
     fits = _sizes(callee.returns + callee.params) == handed and not callee.is_entry
-    return "" if fits else f"{callee.name} has other parameters"
+    return "" if fits else Misfit.PARAMETERS(name=callee.name)
 
 
 def _names(operand: Any) -> list[str]:
@@ -498,7 +521,7 @@ def _names(operand: Any) -> list[str]:
 
 def _name_problem(item: Instruction, known: set[str]) -> str:
     unknown = [name for operand in item.operands for name in _names(operand) if name not in known]
-    return f"there is no {unknown[0]}" if unknown else ""
+    return Misfit.NAME(name=unknown[0]) if unknown else ""
 
 
 def _width_problem(item: Instruction) -> str:
@@ -506,7 +529,7 @@ def _width_problem(item: Instruction) -> str:
     width = next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4", "v8")), 1)
     operands = [operand for operand in item.operands if not isinstance(operand, Address)]
     counts = [len(o.elements) for o in operands if isinstance(o, Vector)] or [1]
-    return "" if set(counts) == {width} else f"{counts[0]} values, where it moves {width}"
+    return "" if set(counts) == {width} else Misfit.WIDTH(count=counts[0], width=width)
 
 
 def _parts_problem(item: Instruction) -> str:
@@ -515,16 +538,16 @@ def _parts_problem(item: Instruction) -> str:
     bits = int(item.modifiers[-1].lstrip("bsuf")) if counts else 0
     if all(count in (2, 4) and bits // count >= 8 for count in counts) and len(counts) < 2:
         return ""
-    return f"{min(counts)} parts of {bits} bits"
+    return Misfit.PARTS(count=min(counts), bits=bits)
 
 
 def _jump_problem(function: Function, item: Instruction, labels: set[str]) -> str:
     targets = [item.operands[-1].name]
     if item.opcode == "brx":
         if targets[0] not in function.branch_targets:
-            return f"there is no list {targets[0]}"
+            return Misfit.LIST(name=targets[0])
         targets = function.branch_targets[targets[0]]
-    return "".join(f"there is no label {name}" for name in targets if name not in labels)
+    return next((Misfit.LABEL(name=name) for name in targets if name not in labels), "")
 
 
 def check_forms(module: Module, function: Function) -> None:

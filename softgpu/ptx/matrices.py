@@ -169,26 +169,35 @@ def group_product_of(item: Instruction) -> Product:
     if family in ("8", "b1"):
         columns -= {*range(40, 257, 16)}
     if m != 64 or n not in columns or k * BITS[a] != 8 * _GROUP_BYTES:
-        raise Unsupported(f"{a} has no such shape")
+        raise Unsupported(_no_shape(product))
     if family != _family(b) or (a != b and family not in ("8", "fp8")):
-        raise Unsupported(f"{a} does not meet {b}")
+        raise Unsupported(_no_pair(product))
     if d not in _GROUP_SUMS.get(family, ()):
-        raise Unsupported(f"{a} has no such sums")
+        raise Unsupported(f"{a} has no sums of {d}")
     return product
+
+
+def _no_shape(product: Product) -> str:
+    m, n, k = product.shape
+    return f"{product.a} has no shape m{m}n{n}k{k}"
+
+
+def _no_pair(product: Product) -> str:
+    return f"{product.a} is not multiplied by {product.b}"
 
 
 def _shape_problem(product: Product) -> str:
     m, n, k = product.shape
     family = _family(product.a)
     if family != _family(product.b) or (product.a != product.b and family not in ("8", "4", "fp8")):
-        return f"{product.a} does not meet {product.b}"
+        return _no_pair(product)
     if product.by_warp:
         known = product.shape in _WARP_SHAPES.get(family, ())
     elif product.sparse:
         known = m == 16 and n == 8 and k in _SPARSE_DEPTHS.get(family, ())
     else:
         known = n == 8 and (m, k) in _DEPTHS.get(family, ())
-    return "" if known else f"{product.a} has no such shape"
+    return "" if known else _no_shape(product)
 
 
 def _sums_problem(product: Product) -> str:
@@ -201,7 +210,7 @@ def _sums_problem(product: Product) -> str:
         "tf32": sums == ("f32", "f32"),
         "f64": sums == ("f64", "f64"),
     }.get(_family(product.a), sums == ("s32", "s32"))
-    return "" if fits else f"{product.a} has no such sums"
+    return "" if fits else f"{product.a} has no sums of {' and '.join(dict.fromkeys(sums))}"
 
 
 @dataclass(frozen=True)
@@ -296,7 +305,7 @@ def transfer_of(item: Instruction) -> Transfer:
         for f in families
     ]
     if not any(known):
-        raise Unsupported(f"{kind} has no such shape")
+        raise Unsupported(f"{kind} has no such shape in {part}")
     return Transfer(part, shape, kind, layouts[0])
 
 

@@ -33,6 +33,8 @@ __all__ = [
 class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
 
+    why: str = ""  # what keeps an instruction from running
+
 
 class TooLarge(PtxError):
     """More memory than a block or a thread can have, or more parameters than a kernel."""

@@ -18,6 +18,7 @@ from softgpu import build, toolkit
 from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from softgpu.tests import ROOT, python
+from softgpu.tests.facts import missing, refused
 
 pytestmark = pytest.mark.slow
 
@@ -66,9 +67,8 @@ WAYS = pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
 def test_a_program_has_its_answers_and_its_exit_status(folder, does):
     done = run(folder, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c", does=does)
     assert (done.stdout, done.returncode) == (ANSWERS, 3), done.stderr
-    assert "the block has 2000 threads along x; 1 to 1024 are possible" in done.stderr
-    assert "softgpu: cudaMallocMipmappedArray is not supported\n" in done.stderr
-    reports = re.findall(r"^(\S+): (\d+) blocks? of (\d+) threads?\b", done.stderr, re.MULTILINE)
+    assert not missing(done.stderr, 2000, "x", 1, 1024, "cudaMallocMipmappedArray")
+    reports = re.findall(r"^(\S+): (\d+) \w+ \w+ (\d+) \w+\b", done.stderr, re.MULTILINE)
     counted = [("shift<double>", "8", "128"), ("dynamic", "1", "512"), ("meeting", "8", "64"),
                ("twice", "1", "1")]  # fmt: skip
     assert reports == (counted if does == "profile" else [])
@@ -83,7 +83,7 @@ def test_a_program_may_have_marks_of_editors_and_letters_that_are_not_ascii(fold
     )
     (folder / "letters.cu").write_bytes((mark + end.join(lines)).encode())
     done = run(folder, "--profile", "letters.cu")
-    assert re.search("predicted time .* µs", done.stderr), done.stderr
+    assert re.search(r"\d µs", done.stderr), done.stderr
 
 
 CLUSTERS = """\
@@ -107,7 +107,7 @@ at the end: cudaErrorInvalidClusterSize
 def test_the_launch_says_how_large_clusters_are(folder, does):
     done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
     assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
-    assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
+    assert not missing(done.stderr, 12, "x", 5)
 
 
 ARRAYS = """\
@@ -152,8 +152,9 @@ fault: cudaErrorIllegalAddress
 def test_a_program_makes_graphs(folder, does):
     done = run(folder, "graphs.cu", "--", "a picture.dot", does=does)
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
-    assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
+    assert not missing(done.stderr, "cudaGraphAddExternalSemaphoresSignalNode")
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
+    assert ("scale: 1 block of 1 thread" in done.stderr) == (does == "profile")
 
 
 GRAPHS_INSIDE = """\
@@ -172,8 +173,9 @@ captured: 4 nodes, 8
 def test_graphs_allocate_memory_and_ask_conditions(folder, does):
     done = run(folder, "graphs_inside.cu", does=does)
     assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
-    assert ("kernel count_down: 1 finding" in done.stderr) == (does == "sanitize")
-    assert ("count_down: 1 block of 1 thread" in done.stderr) == (does == "profile")
+    shown = re.search(r"count_down: 1 \w+(.*)", done.stderr)
+    assert bool(shown) == (does != "run")
+    assert bool(shown and " 1 " in shown[1]) == (does == "profile")
 
 
 TEXTURES = """\
@@ -194,7 +196,7 @@ past: cudaErrorIllegalAddress
 def test_textures_are_read_and_surfaces_written(folder, does):
     done = run(folder, "textures.cu", does=does)
     assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
-    assert re.search(r"byte 0, row 999, .* outside of a surface of 3 x 5 x 1", done.stderr)
+    assert not missing(done.stderr, 0, 999, "3 x 5 x 1")
 
 
 BLAS = """\
@@ -234,11 +236,11 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
     done = run(tmp_path, "blas.cu")
     assert done.returncode == 2
-    assert "softgpu: the C compiler failed: false" in done.stderr
+    assert not missing(done.stderr, "softgpu", "false")
     assert "Traceback" not in done.stderr
 
 
-FILES = 3
+FILES = 2
 
 
 @pytest.fixture
@@ -274,19 +276,19 @@ def test_a_program_is_compiled_again_only_where_it_has_changed(some_files, monke
     (tools / "nvcc").chmod(0o755)
     monkeypatch.setenv("CUDA_HOME", str(some_files))
     monkeypatch.setenv("NVCC_LOG", str(log))
-    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("3 7\n", FILES)
-    assert _calls_of_nvcc(some_files, log, "-DMORE=7", "--", "1") == ("3 7\n", 0)
-    assert _calls_of_nvcc(some_files, log, "-DMORE=8") == ("3 8\n", FILES)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("1 7\n", FILES)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7", "--", "1") == ("1 7\n", 0)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=8") == ("1 8\n", FILES)
     before = (some_files / "f1.cu").read_text()
     (some_files / "f1.cu").write_text(before.replace("VALUE1", "30"))
     time.sleep(0.2)  # a file that is as new as its object could have changed since
-    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("32 7\n", 1)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("30 7\n", 1)
     (some_files / "f1.cu").write_text(before)
-    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("3 7\n", 0)
-    (some_files / "values.h").write_text((some_files / "values.h").read_text() + "#undef VALUE2\n"
-                                        "#define VALUE2 50\n")  # fmt: skip
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("1 7\n", 0)
+    (some_files / "values.h").write_text((some_files / "values.h").read_text() + "#undef VALUE1\n"
+                                        "#define VALUE1 50\n")  # fmt: skip
     time.sleep(0.2)
-    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("51 7\n", FILES)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("50 7\n", FILES)
 
 
 def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, monkeypatch):
@@ -295,7 +297,7 @@ def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, mon
     monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
     told = run(tmp_path, "blas.cu", "-lcublas")
     assert told.returncode == 2
-    assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
+    assert told.stderr.endswith(": pip install nvidia-cublas\n")
 
 
 LONG = """\
@@ -322,13 +324,12 @@ def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
     (tmp_path / "long.cu").write_text(LONG)
     done = run(tmp_path, "long.cu")
     assert done.stdout == "702\n"
-    pattern = r"softgpu: kernel slow takes about \d+ s: 5 s for \d+ of its 100000 blocks so far"
-    assert len(re.findall(pattern, done.stderr)) == 1, done.stderr
+    assert len(re.findall(r"\bslow .* 5 s .* 100000 ", done.stderr)) == 1, done.stderr
 
 
 def test_a_wheel_that_a_library_needs_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(build.BuildError, match="needs .*: pip install scipy-openblas64$"):
+    with refused(build.BuildError, "libcublas.so.13", "pip install scipy-openblas64"):
         LIBRARIES["cublas"].built()
 
 
@@ -381,14 +382,13 @@ int main() {
 }
 """
 INSTEAD = [
-    "old.cu(3): CUDA 12 has removed this: give the kernel a parameter cudaTextureObject_t picture",
-    "old.cu(6): CUDA 13 has removed this: ask for it: int value; cudaDeviceGetAttribute(&value, "
-    "cudaDevAttrClockRate, device)",
-    "old.cu(6): CUDA 13 has removed this: write asyncEngineCount > 0",
-    "old.cu(7): CUDA 12 has removed this: call cudaCreateTextureObject(&object, &resource, ",
-    "old.cu(8): CUDA 13 has removed this: name a place: cudaMemLocation place = ",
-    "old.cu(9): CUDA 13 has removed this: launch on one device after the other",
-    "old.cu(11): CUDA 13 has removed this: call cuCtxCreate(&context, nullptr, flags, device)",
+    ("old.cu(3)", 12, "cudaTextureObject_t picture"),
+    ("old.cu(6)", 13, "cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, device)"),
+    ("old.cu(6)", 13, "asyncEngineCount > 0"),
+    ("old.cu(7)", 12, "cudaCreateTextureObject(&object, &resource, "),
+    ("old.cu(8)", 13, "cudaMemLocation place = "),
+    ("old.cu(9)", 13),
+    ("old.cu(11)", 13, "cuCtxCreate(&context, nullptr, flags, device)"),
 ]
 
 
@@ -396,8 +396,9 @@ def test_what_cuda_has_removed_is_said_line_by_line(tmp_path):
     (tmp_path / "old.cu").write_text(OLD)
     told = run(tmp_path, "old.cu")
     assert told.returncode == 2
-    lines = [line for line in told.stderr.splitlines() if "has removed this" in line]
-    assert len(lines) == len(INSTEAD) and all(map(str.startswith, lines, INSTEAD))
+    lines = [line for line in told.stderr.splitlines() if re.match(r"old.cu\(\d+\): CUDA ", line)]
+    assert len(lines) == len(INSTEAD)
+    assert not any(missing(line, *facts) for line, facts in zip(lines, INSTEAD))
     assert "--cuda12" not in told.stderr  # where there are no references to textures, either
 
 
@@ -434,7 +435,7 @@ def test_what_is_advised_instead_runs(tmp_path):
 def test_headers_of_cuda_12_come_first_where_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(toolkit, "machine_toolkits", lambda: iter(()))
     headers = tmp_path / "nvidia" / "cuda_runtime" / "include"
-    with pytest.raises(toolkit.ToolkitError, match="pip install nvidia-cuda-runtime-cu12"):
+    with refused(toolkit.ToolkitError, "pip install nvidia-cuda-runtime-cu12"):
         toolkit.find_cuda_12([str(tmp_path)])
     headers.mkdir(parents=True)
     (headers / "cuda_runtime_api.h").write_text("#define CUDART_VERSION  12090\n")
@@ -452,14 +453,14 @@ def test_a_fault_is_told_where_it_is_and_breaks_the_calls_after_it(folder):
         "launched: cudaSuccess\nwaited: cudaErrorIllegalAddress\n"
         "and then: cudaErrorIllegalAddress\n"
     )
-    assert len(re.findall(r"kernel fill, wrong.cu:7: .*0 bytes past the end", done.stderr)) == 1
+    assert done.stderr.count("fill, wrong.cu:7") == 1 and not missing(done.stderr, 0, "4000-byte")
 
 
 def test_a_sanitized_program_goes_on_and_hears_of_each_finding_once(folder):
     done = run(folder, "--sanitize", "wrong.cu")
     assert done.stdout.endswith("and then: cudaSuccess\n")
     assert done.stderr.count("out of bounds: wrong.cu:7") == 1
-    assert "argument 1 (x), byte 4000 (one past the end of 4000)" in done.stderr
+    assert not missing(done.stderr, 1, "(x)", 4000)
     assert "if (i <= n) x[i] = i;" in done.stderr
 
 
@@ -482,12 +483,10 @@ def test_the_command_is_installed_and_says_its_version(tmp_path):
     assert (told.stdout, told.returncode) == (f"softgpu {softgpu.__version__}\n", 0)
 
 
-@pytest.mark.parametrize(
-    ("does", "says"), [("walk", "invalid choice: 'walk' (choose from"), ("run", "no source to")]
-)
-def test_what_the_command_cannot_do_is_said(tmp_path, does, says):
+@pytest.mark.parametrize(("does", "fact"), [("walk", "'walk'"), ("run", ".cu")])
+def test_what_the_command_cannot_do_is_said(tmp_path, does, fact):
     told = run(tmp_path, does=does)
-    assert told.returncode == 2 and says in told.stderr and "Traceback" not in told.stderr
+    assert told.returncode == 2 and fact in told.stderr and "Traceback" not in told.stderr
 
 
 @pytest.mark.parametrize("does", ["run", "sanitize", "profile", "show"])
@@ -508,21 +507,21 @@ def test_ctrl_c_ends_a_kernel_that_does_not(folder):
 
 
 @pytest.mark.parametrize(
-    "source, words, said",
+    "source, words, fact",
     [
-        ("", [], "there is no source to compile"),
-        ("", ["missing.cu"], "there is no file missing.cu"),
-        ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x" is undefined'),
-        ("int other() { return 0; }", ["main.cu"], "the program has no main()"),
-        ("void far(); int main() { far(); }", ["main.cu"], "cannot be loaded: "),
-        ("", ["main.cu", "-rdc=true"], "-rdc=true: relocatable device code, which dynamic"),
+        ("", [], ".cu"),
+        ("", ["missing.cu"], "missing.cu"),
+        ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x"'),
+        ("int other() { return 0; }", ["main.cu"], "main()"),
+        ("void far(); int main() { far(); }", ["main.cu"], "_Z3farv"),
+        ("", ["main.cu", "-rdc=true"], "-rdc=true"),
     ],
 )
-def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, said):
+def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, fact):
     (tmp_path / "main.cu").write_text(source)
     done = run(tmp_path, *words)
     assert done.returncode == 2
-    assert said in done.stderr and "Traceback" not in done.stderr
+    assert fact in done.stderr and "Traceback" not in done.stderr
 
 
 ASK_FOR_NAMES = """
@@ -565,10 +564,11 @@ def test_the_newest_ptx_that_the_device_can_run_is_taken():
 
 
 def test_a_binary_without_ptx_says_how_to_compile_it():
-    with pytest.raises(PtxError, match=r"holds machine code of sm_80, PTX of sm_100, and no PTX"):
+    with refused(PtxError, "sm_80", "sm_100", "compute_90"):
         fatbin.ptx_for(fat(entry(2, 80, b"x"), entry(1, 100, b"y")), 90)
-    with pytest.raises(PtxError, match="holds nothing"):
+    with refused(PtxError, "compute_90") as caught:
         fatbin.ptx_for(fat()[:7], 90)
+    assert "sm_90" in str(caught.value) and str(caught.value).count("sm_") == 1
 
 
 @pytest.mark.parametrize("mode, module", [("size", "zstandard"), ("speed", "lz4")])
@@ -585,7 +585,7 @@ def test_what_nvcc_packs_is_unpacked(mode, module, tmp_path, monkeypatch):
     assert fatbin.ptx_for(binary.read_bytes(), 90) == text
     for name in ("zstandard", "lz4", "lz4.block"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(PtxError, match=f"pip install {module}, or compile it with .*--no-compress"):
+    with refused(PtxError, f"pip install {module}", "nvcc --no-compress"):
         fatbin.ptx_for(binary.read_bytes(), 90)
 
 

@@ -1,5 +1,6 @@
 """What cannot run is refused by its name; what goes wrong in the compiler is reported as that."""
 
+import re
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ from softgpu import cache, loaded, loader
 from softgpu.jit.emit import function
 from softgpu.ptx.program import Immediate
 from softgpu.tests import autoinit
+from softgpu.tests.facts import refused
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's compiler", allow_module_level=True)
@@ -88,7 +90,7 @@ st.global.u64 [%rd1+{8 * n}], %rd2;"""
 
 @pytest.mark.parametrize("name", ["nothing", "k", "%rd1"])
 def test_what_is_no_array_has_no_elements(name):
-    with pytest.raises(cuda.Error, match=r"PTX line \d+: "):
+    with refused(cuda.Error, f"mov.u64 %rd2, {name}[1];"):
         kernel(f"mov.u64 %rd2, {name}[1];")
 
 
@@ -115,31 +117,32 @@ def test_a_result_may_stay_unused(result, capfd):
 
 
 @pytest.mark.parametrize(
-    ("declared", "call", "says"),
+    ("declared", "call", "facts"),
     [
-        ("(.param .b32 r) vprintf (.param .b64 a)", "(r), vprintf, (a)",
-         "vprintf takes 8 + 8 bytes and returns 4"),
-        (f"(.param .b64 q) vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes"),
-        (f"vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes and returns 4"),
-        ("(.param .b64 q) malloc (.param .b32 r)", "(q), malloc, (r)", "malloc takes 8 bytes"),
-        ("(.param .b32 r) malloc (.param .b64 a)", "(r), malloc, (a)", "malloc takes 8 bytes"),
-        (f"free {TWO}", "free, (a, b)", "free takes 8 bytes and returns 0"),
-        ("free ()", "free, ()", "free takes 8 bytes"),
-        (f"__assertfail {TWO}", "__assertfail, (a, b)",
-         r"__assertfail takes 8 \+ 8 \+ 4 \+ 8 \+ 8 bytes"),
-        (f"cudaGetDevice {TWO}", "cudaGetDevice, (a, b)", "there is no function cudaGetDevice"),
-        (f"vprintf {TWO}", "vprintf, (out, b)", "only .param variables are passed"),
+        ("(.param .b32 r) vprintf (.param .b64 a)", "(r), vprintf, (a)", ["vprintf", "8 + 8", 4]),
+        (f"(.param .b64 q) vprintf {TWO}", "(q), vprintf, (a, b)", ["vprintf", "8 + 8", 4]),
+        (f"vprintf {TWO}", "(q), vprintf, (a, b)", ["vprintf", "8 + 8", 4]),
+        ("(.param .b64 q) malloc (.param .b32 r)", "(q), malloc, (r)", ["malloc", 8]),
+        ("(.param .b32 r) malloc (.param .b64 a)", "(r), malloc, (a)", ["malloc", 8]),
+        (f"free {TWO}", "free, (a, b)", ["free", 8, 0]),
+        ("free ()", "free, ()", ["free", 8, 0]),
+        (f"__assertfail {TWO}", "__assertfail, (a, b)", ["__assertfail", "8 + 8 + 4 + 8 + 8"]),
+        (f"cudaGetDevice {TWO}", "cudaGetDevice, (a, b)", ["cudaGetDevice"]),
+        (f"vprintf {TWO}", "vprintf, (out, b)", [".param"]),
     ],
-)  # fmt: skip
-def test_other_parameters_are_refused_by_the_functions_name(declared, call, says):
+)
+def test_other_parameters_are_refused_by_the_functions_name(declared, call, facts):
     variables = ".param .b64 a; .param .b64 b; .param .b64 q; .param .b32 r;"
     body = f"{{ {variables}\ncall.uni {call}; }}"
-    says = says.replace("8 + 8 bytes", r"8 \+ 8 bytes")
-    with pytest.raises(cuda.Error, match=rf"instruction call\.uni \(PTX line \d+, in k\): {says}"):
+    with refused(cuda.Error, "call.uni", "k", *facts):
         kernel(body, f".extern .func {declared};\n")
 
 
 # ---- mistakes of the compiler's own ----
+
+
+OF_ITS_OWN = "SOFTGPU_DEBUG=1"
+"""What a mistake of the software GPU's own names, to report it, and no refusal does."""
 
 
 @pytest.fixture
@@ -151,41 +154,36 @@ def broken(monkeypatch):
 
 
 def test_a_mistake_is_told_as_one_with_its_instruction_and_its_line(broken, capfd):
-    with pytest.raises(cuda.Error) as told:
+    with refused(cuda.Error, "sad.u32", 9, "k", "KeyError: 'a mistake'", OF_ITS_OWN) as told:
         kernel("sad.u32 %r1, %r2, %r3, %r4;")
-    text = str(told.value)
-    assert "the software GPU failed on the instruction sad.u32 (PTX line 9, in k): " in text
-    assert "KeyError: 'a mistake' (test_refusals.py:" in text and "please report it" in text
-    assert "does not run" not in text and capfd.readouterr().err == ""
+    assert "test_refusals.py:" in str(told.value) and capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("wrong", "error"),
     [
-        (lambda e: e.read(Immediate("int", -1), "u32"), r"\w+Error: .* \(\w+\.py:\d+, from "),
+        (lambda e: e.read(Immediate("int", -1), "u32"), r"\w+Error: .* \(\w+\.py:\d+, "),
         (lambda e: e.nothing, r"AttributeError: .*nothing'.* \("),
-        (lambda e: e.assign("add i32 1.5, 2"), r"LLVM IR parsing error(?s:.*); sad\.u32 .*, "),
+        (lambda e: e.assign("add i32 1.5, 2"), r"RuntimeError: (?s:.*); sad\.u32 .*, "),
     ],
 )
-def test_a_mistake_names_its_emitter(wrong, says, monkeypatch):
+def test_a_mistake_names_its_emitter(wrong, error, monkeypatch):
     monkeypatch.setitem(function._EMITTERS, "sad", lambda e, item: wrong(e))
-    with pytest.raises(cuda.Error, match=says + r"test_refusals\.py:\d+") as told:
+    with refused(cuda.Error, OF_ITS_OWN) as told:
         results("sad.u32 %r1, %r2, %r3, %r4;\nst.global.u32 [%rd1], %r1;", 1)
-    assert "does not run" not in str(told.value) and "please report it" in str(told.value)
+    assert re.search(error + r".*test_refusals\.py:\d+", str(told.value))
 
 
 def test_a_mistake_in_a_pass_is_told_with_its_kernel(monkeypatch):
     monkeypatch.setattr(loader, "facts_of", lambda function, code: {}[0])
-    with pytest.raises(cuda.Error, match="failed on kernel k: KeyError: 0"):
+    with refused(cuda.Error, "k", "KeyError: 0", OF_ITS_OWN):
         kernel("")
 
 
 def test_a_refusal_beside_a_mistake_names_both(broken):
     other = ".visible .entry other() { .reg .b32 %r; sad.u32 %r, %r, %r, %r; ret; }\n"
-    with pytest.raises(cuda.Error) as told:
+    with refused(cuda.Error, "suq.width.b32", "other", "sad.u32", OF_ITS_OWN):
         kernel("suq.width.b32 %r1, [%rd1];", other)
-    assert "does not run the instruction suq" in str(told.value)
-    assert "other: the software GPU failed on the instruction sad.u32" in str(told.value)
 
 
 @pytest.mark.parametrize("body", ["sad.u32 %r1, %r2, %r3, %r4;", "sad.u32 %r1;"])
@@ -197,25 +195,27 @@ def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [(".local .b8 x[600000]; mov.u64 %rd1, x;", "needs 600000 bytes of local memory; a thread can"),
-     (".local .b8 x[1000000000][999999999]; mov.u64 %rd1, x;", "x has 999999999000000000 bytes"),
-     (".loc 1 99999999999 1", "no number of a line"),
-     (".param .u64 out;", "out is declared twice"),
-     ("{ .reg .b32 x; { .reg .b64 x; } .local .b32 x; }", "x is declared twice"),
-     (".reg .b64 %r<2>;", "%r0 is declared twice"),
-     ("cp.async.ca.shared.global [%r1], [%rd1], 5;", "a copy of 5 bytes"),
-     ("mov.u32 %r1, %tid;", "%tid is a vector")],
-)  # fmt: skip
-def test_what_there_cannot_be_is_refused(words, says):
-    with pytest.raises(cuda.Error, match=says):
+    ("words", "facts"),
+    [
+        (".local .b8 x[600000]; mov.u64 %rd1, x;", ["k", 600000]),
+        (".local .b8 x[1000000000][999999999]; mov.u64 %rd1, x;", ["x", 999999999000000000]),
+        (".loc 1 99999999999 1", [99999999999]),
+        (".param .u64 out;", ["out"]),
+        ("{ .reg .b32 x; { .reg .b64 x; } .local .b32 x; }", ["x", ".local .b32 x"]),
+        (".reg .b64 %r<2>;", ["%r0"]),
+        ("cp.async.ca.shared.global [%r1], [%rd1], 5;", ["cp.async.ca.shared.global", 5]),
+        ("mov.u32 %r1, %tid;", ["mov.u32", "%tid", ".x"]),
+    ],
+)
+def test_what_there_cannot_be_is_refused(words, facts):
+    with refused(cuda.Error, *facts):
         kernel(words)
 
 
 def test_a_dump_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     (tmp_path / "a file").touch()
     monkeypatch.setenv("SOFTGPU_DUMP", str(tmp_path / "a file"))
-    with pytest.raises(cuda.Error, match="SOFTGPU_DUMP=.*a file cannot be written to"):
+    with refused(cuda.Error, f"SOFTGPU_DUMP={tmp_path / 'a file'}"):
         results(SEVEN, 1)
 
 
@@ -236,7 +236,7 @@ __global__ void count(long long *o, long long step)
 
 def test_more_parameters_than_a_launch_has_are_refused():
     text = HEAD + ".visible .entry k(.param .b8 x[40000]) { ret; }"
-    with pytest.raises(cuda.Error, match="takes 40000 bytes of parameters; 32764 are possible"):
+    with refused(cuda.Error, "k", 40000, 32764):
         cuda.module_from_buffer(text.encode()).get_function("k")
 
 
@@ -326,8 +326,9 @@ def test_half_a_file_of_pycudas_cache_is_compiled_again(bytes_, tmp_path, monkey
     (kept,) = tmp_path.iterdir()
     with open(kept, "r+b") as file:
         file.truncate(bytes_)
-    with pytest.raises(cuda.Error, match="the compiler was interrupted.*: run it again"):
+    with pytest.raises(cuda.Error):
         SourceModule(source, cache_dir=tmp_path)
+    assert not kept.exists()
     out = np.zeros(1, np.int32)
     SourceModule(source, cache_dir=tmp_path).get_function("half")(cuda.Out(out), block=(1, 1, 1))
     assert out[0] == 7

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softgpu.faults import FaultKind
 from softgpu.tests import autoinit
+from softgpu.tests.facts import stopped
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -255,12 +257,12 @@ def test_what_no_texture_can_be_is_refused(driver):
 def test_what_is_no_texture_any_more_stops_the_launch(driver, kernels, gone):
     array = array_of(np.zeros((1, 3, 3, 1), "f4"), "flat")
     _, texture = create(driver, array, [CLAMP] * 3, 0, 0)
-    said = {
-        "object": "it has been destroyed",
-        "handle": "there is none",
-        "array": "whose memory has been freed",
-        "shape": "2 dimensions as one of 3",
-    }
+    kind, *facts = {
+        "object": (FaultKind.NO_TEXTURE, hex(texture.value)),
+        "handle": (FaultKind.NO_TEXTURE, hex(12345)),
+        "array": (FaultKind.TEXTURE_FREED,),
+        "shape": (FaultKind.TEXTURE_DIMENSIONS, 2, 3),
+    }[gone]
     if gone == "object":
         driver.cuTexObjectDestroy(texture)
     elif gone == "array":
@@ -268,7 +270,7 @@ def test_what_is_no_texture_any_more_stops_the_launch(driver, kernels, gone):
     elif gone == "handle":
         texture = c_uint64(12345)
     x, layer = np.ones((3, 1)), np.zeros(1)
-    with pytest.raises(cuda.Error, match=said[gone]):
+    with stopped(kind, *facts):
         fetched(kernels, texture, "deep" if gone == "shape" else "flat", "float", x, layer)
 
 

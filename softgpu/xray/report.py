@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,24 @@ class Report:
                 found[f"dram__bytes_{way}.sum"] = 32 * getattr(self.caches, f"dram_{short}")
                 found[f"lts__t_sectors_op_{way}.sum"] = getattr(self.caches, f"l2_{short}")
         return found
+
+    def as_dict(self) -> dict:
+        """What JSON can hold of it; counts have the names that `lines` has."""
+        return {
+            "kernel": self.kernel,
+            "grid": self.grid,
+            "block": self.block,
+            "shared_bytes": self.shared_bytes,
+            "registers": self.registers,
+            "occupancy": self.occupancy.share,
+            "chip": self.chip.name,
+            "predicted_us": None if isnan(self.predicted_us) else self.predicted_us,
+            "total": self.total,
+            "lines": [
+                {"file": file, "line": line, "source": self.source(file).get(line, ""), **+counts}
+                for (file, line), counts in sorted(self.lines.items())
+            ],
+        }
 
     @property
     def machine(self) -> MachineRuns | None:

@@ -5,6 +5,7 @@ import pytest
 
 from helpers import autoinit, checks, ops, xray
 from helpers.ops import heads
+from softgpu.tests.facts import refused
 
 from .steps_attention import fused, in_three, launch, launch_gradient
 from .steps_gemm import numbers
@@ -185,29 +186,29 @@ def test_results_are_the_same_bits_every_run():
 
 
 @pytest.mark.parametrize(
-    "shapes, options, error, says",
+    "shapes, options, error, facts",
     [
-        ([(2, 3, 8), (2, 4, 7), (2, 4, 7)], {}, ValueError, "heads of q have 8 elements, of k 7"),
-        ([(2, 3, 8), (2, 4, 8), (2, 5, 8)], {}, ValueError, "k and v must have equal shapes"),
-        ([(3, 3, 8), (2, 4, 8), (2, 4, 8)], {}, ValueError, "3 heads of q are no multiple of 2"),
-        ([(2, 3, 300), (2, 4, 300), (2, 4, 8)], {}, ValueError, "at most 256 elements"),
-        ([(3, 8), (1, 4, 8), (1, 4, 8)], {}, ValueError, "as many dimensions"),
-        ([(2, 1, 3, 8), (1, 1, 4, 8), (1, 1, 4, 8)], {}, ValueError, "before the heads"),
-        ([(2, 3, 8)] * 3, {"causal": "left"}, ValueError, 'expected a bool, "upper_left" or'),
-        ([(2, 3, 8)] * 3, {"dtype": "bfloat16"}, TypeError, "q: float32 is not among uint16"),
-        ([(2, 3, 8)] * 3, {"scale": np.inf}, ValueError, "scale is inf: expected a finite number"),
+        ([(2, 3, 8), (2, 4, 7), (2, 4, 7)], {}, ValueError, ["q", 8, "k", 7]),
+        ([(2, 3, 8), (2, 4, 8), (2, 5, 8)], {}, ValueError, ["k", "v", (2, 4, 8), (2, 5, 8)]),
+        ([(3, 3, 8), (2, 4, 8), (2, 4, 8)], {}, ValueError, [3, "q", 2, "k"]),
+        ([(2, 3, 300), (2, 4, 300), (2, 4, 8)], {}, ValueError, [256]),
+        ([(3, 8), (1, 4, 8), (1, 4, 8)], {}, ValueError, [(3, 8), (1, 4, 8)]),
+        ([(2, 1, 3, 8), (1, 1, 4, 8), (1, 1, 4, 8)], {}, ValueError, [(2, 1, 3, 8), (1, 1, 4, 8)]),
+        ([(2, 3, 8)] * 3, {"causal": "left"}, ValueError, ["causal", "'left'", '"upper_left"']),
+        ([(2, 3, 8)] * 3, {"dtype": "bfloat16"}, TypeError, ["q", "float32", "uint16"]),
+        ([(2, 3, 8)] * 3, {"scale": np.inf}, ValueError, ["scale", "inf"]),
     ],
 )
-def test_what_is_refused(shapes, options, error, says):
-    with pytest.raises(error, match=says):
+def test_what_is_refused(shapes, options, error, facts):
+    with refused(error, *facts):
         ops.attention(*(on_gpu(numbers(*shape)) for shape in shapes), **options)
 
 
 def test_a_mask_that_does_not_fit():
     q = on_gpu(numbers(2, 3, 8))
-    with pytest.raises(ValueError, match="does not broadcast to .2, 3, 3."):
+    with refused(ValueError, "mask", (4, 3), (2, 3, 3)):
         ops.attention(q, q, q, mask=on_gpu(numbers(4, 3)))
-    with pytest.raises(TypeError, match="mask: int32 is not among float32, bool"):
+    with refused(TypeError, "mask", "int32", "float32, bool"):
         ops.attention(q, q, q, mask=on_gpu(np.ones((3, 3), np.int32)))
 
 
@@ -329,7 +330,7 @@ def test_gradients_of_nothing_and_of_another_shape():
     assert not by_q.get().any() and by_k.shape == by_v.shape == (2, 0, 8)
     by_q, by_k, by_v = ops.attention_backward(nothing, nothing, q, q)
     assert by_q.shape == (2, 0, 8) and not by_k.get().any() and not by_v.get().any()
-    with pytest.raises(ValueError, match="gradient has shape .2, 0, 8.; expected .2, 3, 8."):
+    with refused(ValueError, "gradient", (2, 0, 8), (2, 3, 8)):
         ops.attention_backward(nothing, q, q, q)
 
 
@@ -337,7 +338,7 @@ def test_a_mask_that_is_repeated_before_the_heads():
     q = on_gpu(numbers(2, 3, 2, 5, 8))
     attend = ops.attention(q, q, q, mask=on_gpu(numbers(2, 3, 1, 5, 5)))
     assert attend.shape == q.shape
-    with pytest.raises(ValueError, match="is repeated along some dimensions before the heads"):
+    with refused(ValueError, "mask", (2, 1, 1, 5, 5)):
         ops.attention(q, q, q, mask=on_gpu(numbers(2, 1, 1, 5, 5)))
 
 

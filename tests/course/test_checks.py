@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, checks  # noqa: F401  (autoinit: before anything of pycuda)
+from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
@@ -24,7 +25,7 @@ def test_array_on_the_gpu_is_refused(check):
     check(X)
     check(X.tolist())
     for on_gpu in gpuarray.to_gpu(X), checks.Guarded(X.shape, X.dtype):
-        with pytest.raises(TypeError, match=r"is on the GPU: give what its \.get\(\) returns"):
+        with refused(TypeError, type(on_gpu).__name__, ".get()"):
             check(on_gpu)
 
 
@@ -43,8 +44,8 @@ def test_guard_copied_onto_a_guard_is_found(source, dtype, c_type):
     x, out = checks.Guarded(n, dtype).set(np.arange(n) % 100), checks.Guarded(n, dtype)
     run = SourceModule(text).get_function("copy")
     run(x.array, out.array, np.int32(n), grid=(4, 1), block=(256, 1, 1))
-    found = f"{24 * x.dtype.itemsize} bytes outside .* at byte {x.bytes} of an array of {x.bytes}"
-    with pytest.raises(AssertionError, match=found if x.dtype.itemsize > 1 else "bytes outside"):
+    sizes = [24 * x.dtype.itemsize, x.bytes] if x.dtype.itemsize > 1 else []
+    with refused(AssertionError, *sizes):
         out.get()
     x.get()
 

@@ -62,13 +62,34 @@ def test_long():
     pass
 """
 
+FEW = """
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(3))
+def test_slow_{number}(case):
+    pass
+
+def test_{number}():
+    pass
+"""
+
+
+def sampled(folder, text, seed, *options):
+    """The cases of a sample, without their file."""
+    options = "-n", "0", "--collect-only", "--sample=0.1", f"--sample-seed={seed}", *options
+    done = run_of(folder, text, *options)
+    return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+
 
 def test_a_sample_has_a_fraction_of_each_tests_cases_and_another_seed_has_others(tmp_path):
-    samples = []
-    for seed in ("", "", "2026-11-27"):
-        options = "-n", "0", "--collect-only", "--sample=0.1", f"--sample-seed={seed}"
-        done = run_of(tmp_path, CASES, *options)
-        samples.append([line for line in done.stdout.splitlines() if "::" in line])
-    tests = sorted(line.partition("::")[2].partition("[")[0] for line in samples[0])
+    samples = [sampled(tmp_path, CASES, seed) for seed in ("", "", "2026-11-27")]
+    tests = sorted(line.partition("[")[0] for line in samples[0])
     assert tests == ["test_few", *["test_many"] * 4, "test_one", *["test_slow"] * 2]
     assert samples[0] == samples[1] != samples[2]
+
+
+def test_a_sample_has_half_of_the_slow_tests_with_few_cases_and_another_seed_has_others(tmp_path):
+    text = "import pytest\n" + "".join(FEW.format(number=number) for number in range(8))
+    samples = [sampled(tmp_path, text, seed) for seed in ("", "", "2026-11-27")]
+    halves = [sampled(tmp_path, text, "", f"--sample-tests={share}") for share in (1, 0.5)]
+    assert [*map(len, [*samples, *halves])] == [8 + 4] * 3 + [8 + 4, 4 + 2]
+    assert samples[0] == samples[1] == halves[0] != samples[2]

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from helpers import autoinit, checks, ops, sources, xray
 from helpers.ops import elementwise, launch, layout
+from softgpu.tests.facts import refused
 
 from .steps_elementwise import NO_NUMBERS, SCHEMES, half2_add, nhwc, numbers, step
 
@@ -303,7 +304,7 @@ def test_staging_changes_nothing():
 def test_wrong_guard_touches_one_element_more():
     a = numbers(256)
     checks.assert_equal(step("wrong_guard", a, a), a + a)
-    with pytest.raises(AssertionError, match="4 bytes outside the array"):
+    with refused(AssertionError, 4):
         step("wrong_guard", a[:100], a[:100])
 
 
@@ -378,7 +379,7 @@ def test_every_operation(i, name):
         b = b % 5
     check(name, a, b)
     if name in NOT_OF_BOOL:
-        with pytest.raises(TypeError, match=f"{name}: a: bool is not among float16"):
+        with refused(TypeError, name, "a", "bool", "float16"):
             check(name, numbers(3, dtype="bool"), True)
 
 
@@ -515,7 +516,7 @@ def test_places_beyond_32_bits():
     run(memory, on_gpu(b), out.array, *sizes, grid=(1, 1), block=(64, 1, 1))
     checks.assert_equal(out.get()[:2], rows[:2] + b)
     if autoinit.is_software:  # on a GPU the fault would end the process's context
-        with pytest.raises(cuda.LogicError, match="far from every allocation"):
+        with pytest.raises(cuda.LogicError):
             run(
                 memory,
                 on_gpu(b),
@@ -583,7 +584,7 @@ def test_no_elements():
 def test_more_than_seven_dimensions():
     pair = (2, 1) * 4, (1, 2) * 4
     a, b = (numbers(*shape) for shape in pair)
-    with pytest.raises(ValueError, match="8 dimensions, .* 7 are possible: copy one"):
+    with refused(ValueError, 8, 7):
         ops.add(on_gpu(a), on_gpu(b))
     check("add", numbers(*(2,) * 9), numbers(*(2,) * 9))
 
@@ -613,45 +614,39 @@ def test_reductions_take_any_strides():
     checks.assert_close(ops.softmax(y).get(), checks.softmax(x), checks.softmax_tolerance(x))
 
 
-def refused():
-    """An error, words of it, and a call that must raise it."""
+def wrong_calls():
+    """An error, facts that it names, and a call that must raise it."""
     x, whole = on_gpu(numbers(4, 6)), on_gpu(np.ones((4, 6), "int32"))
     eight, line = on_gpu(np.ones(12, "int8")), on_gpu(numbers(12))
-    scales = r"three positive finite numbers"
-    yield ValueError, r"\(4, 6\) and \(5,\) do not broadcast", lambda: ops.add(x, line[:5])
-    yield (
-        TypeError,
-        r"write b.astype\(np.float32\) or a.astype\(np.int32\)",
-        lambda: ops.add(x, whole),
-    )
-    yield TypeError, "write b.astype", lambda: ops.less(eight, whole)
-    yield TypeError, "at least one must be a pycuda GPUArray", lambda: ops.add(1, 2)
-    yield TypeError, "b is ndarray.*expected a pycuda GPUArray", lambda: ops.add(x, numbers(4, 6))
-    yield TypeError, "b is float, a an array of int32: write a.astype", lambda: ops.add(whole, 2.5)
-    yield TypeError, "a is float64, b an array of float32", lambda: ops.add(np.float64(1), x)
-    yield TypeError, "b is complex", lambda: ops.add(x, 1j)
-    yield OverflowError, "300 out of bounds", lambda: ops.add(eight, 300)
-    yield TypeError, "int16 is not among", lambda: ops.add(*[on_gpu(np.ones(3, "int16"))] * 2)
-    yield TypeError, ">f4 is not among", lambda: ops.add(on_gpu(np.ones(5, ">f4")), 1)
-    yield ValueError, "no multiple of 4", lambda: ops.add(on_gpu(np.ones(5, "f4"), 1), 1)
-    yield ValueError, "power -2 of integers", lambda: ops.power(whole, -2)
+    yield ValueError, [(4, 6), (5,)], lambda: ops.add(x, line[:5])
+    casts = ["add", "b.astype(np.float32)", "a.astype(np.int32)"]
+    yield TypeError, casts, lambda: ops.add(x, whole)
+    yield TypeError, ["less", "b.astype(np.int8)"], lambda: ops.less(eight, whole)
+    yield TypeError, ["add", "int", "GPUArray"], lambda: ops.add(1, 2)
+    yield TypeError, ["b", "ndarray", "GPUArray"], lambda: ops.add(x, numbers(4, 6))
+    yield TypeError, ["b", "float", "int32", "a.astype(np.float64)"], lambda: ops.add(whole, 2.5)
+    yield TypeError, ["a", "float64", "b", "float32"], lambda: ops.add(np.float64(1), x)
+    yield TypeError, ["b", "complex"], lambda: ops.add(x, 1j)
+    yield OverflowError, [300], lambda: ops.add(eight, 300)
+    yield TypeError, ["int16", "int32"], lambda: ops.add(*[on_gpu(np.ones(3, "int16"))] * 2)
+    yield TypeError, [">f4", "float32"], lambda: ops.add(on_gpu(np.ones(5, ">f4")), 1)
+    yield ValueError, [4], lambda: ops.add(on_gpu(np.ones(5, "f4"), 1), 1)
+    yield ValueError, [-2], lambda: ops.power(whole, -2)
     for wrong in (1, 2), (1, 2, 0), (1, -2, 3), (1, np.nan, 3), (1, np.inf, 3), 5, "abc", ([],):
-        yield ValueError, scales, lambda wrong=wrong: ops.add(eight, eight, scales=wrong)
-    yield ValueError, "do not fit float32", lambda: ops.add(eight, 1, scales=(1e30, 1, 1e-30))
-    yield TypeError, "scales are of int8 arrays", lambda: ops.add(x, x, scales=(1, 1, 1))
-    yield TypeError, "scales", lambda: ops.mod(eight, eight, scales=(1, 1, 1))
-    yield ValueError, "layout 'CHWN'", lambda: ops.add(x, x, layout="CHWN")
-    yield ValueError, "of four dimensions", lambda: ops.add(x, x, layout="NHWC")
-    yield ValueError, r"out has shape \(12,\), the result \(4, 6\)", lambda: ops.add(x, x, out=line)
-    yield TypeError, "out: int32 is not among float32", lambda: ops.add(x, x, out=whole)
-    yield TypeError, "out: expected a pycuda GPUArray", lambda: ops.add(x, x, out=numbers(4, 6))
-    yield ValueError, "overlaps a", lambda: ops.add(line[:11], 1, out=line[1:])
-    yield (
-        ValueError,
-        "overlaps a",
-        lambda: ops.add(line[:6], on_gpu(numbers(2, 6)), out=line_as(line, (2, 6))),
-    )
-    yield ValueError, "in one place", lambda: ops.add(x, x, out=line_as(line, (4, 6), (0, 4)))
+        given = ["scales", repr(wrong)]
+        yield ValueError, given, lambda wrong=wrong: ops.add(eight, eight, scales=wrong)
+    yield ValueError, ["scales", "float32"], lambda: ops.add(eight, 1, scales=(1e30, 1, 1e-30))
+    yield TypeError, ["scales", "int8", "float32"], lambda: ops.add(x, x, scales=(1, 1, 1))
+    yield TypeError, ["scales"], lambda: ops.mod(eight, eight, scales=(1, 1, 1))
+    yield ValueError, ["layout", "'CHWN'"], lambda: ops.add(x, x, layout="CHWN")
+    yield ValueError, ["'NHWC'", (4, 6)], lambda: ops.add(x, x, layout="NHWC")
+    yield ValueError, ["out", (12,), (4, 6)], lambda: ops.add(x, x, out=line)
+    yield TypeError, ["out", "int32", "float32"], lambda: ops.add(x, x, out=whole)
+    yield TypeError, ["out", "GPUArray", "ndarray"], lambda: ops.add(x, x, out=numbers(4, 6))
+    yield ValueError, ["out", "a"], lambda: ops.add(line[:11], 1, out=line[1:])
+    both = line[:6], on_gpu(numbers(2, 6))
+    yield ValueError, ["out", "a"], lambda: ops.add(*both, out=line_as(line, (2, 6)))
+    yield ValueError, ["out", (0, 4)], lambda: ops.add(x, x, out=line_as(line, (4, 6), (0, 4)))
 
 
 def line_as(x, shape, strides=None):
@@ -659,7 +654,7 @@ def line_as(x, shape, strides=None):
 
 
 def test_bad_input_is_refused_before_any_launch(no_launches):
-    no_launches(refused())
+    no_launches(wrong_calls())
 
 
 def test_a_result_is_what_pycuda_makes():

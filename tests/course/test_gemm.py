@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from helpers import autoinit, checks, float8, ops, sources, xray
 from helpers.ops import hopper, product, tensor
+from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
 
@@ -212,40 +213,40 @@ def test_products_of_nothing():
 
 
 @pytest.mark.parametrize(
-    "a, b, error, says",
+    "a, b, facts",
     [
-        ((2, 3), (4, 5), ValueError, "rows of a have 3 elements, columns of b 4"),
-        ((3,), (3, 2), ValueError, r"a has shape \(3,\): expected at least a row and a column"),
-        ((2, 3, 4), (3, 4, 5), ValueError, "in equal shapes, or a single one of either"),
+        ((2, 3), (4, 5), [(2, 3), (4, 5), 3, 4]),
+        ((3,), (3, 2), ["a", (3,)]),
+        ((2, 3, 4), (3, 4, 5), [(2, 3, 4), (3, 4, 5)]),
     ],
 )
-def test_shapes_that_have_no_product(a, b, error, says):
-    with pytest.raises(error, match=says):
+def test_shapes_that_have_no_product(a, b, facts):
+    with refused(ValueError, *facts):
         ops.matmul(on_gpu(numbers(*a)), on_gpu(numbers(*b)))
 
 
 def test_types_that_have_no_product():
     a = on_gpu(numbers(2, 2))
-    with pytest.raises(TypeError, match="matmul of float32 and float64: both must have one type"):
+    with refused(TypeError, "matmul", "float32", "float64"):
         ops.matmul(a, a.astype(np.float64))
-    with pytest.raises(TypeError, match="matmul: b: int32 is not among float16"):
+    with refused(TypeError, "matmul", "b", "int32", "float16"):
         ops.matmul(a, a.astype(np.int32))
-    with pytest.raises(TypeError, match="matmul: a: float32 is not among uint16"):
+    with refused(TypeError, "matmul", "a", "float32", "uint16"):
         ops.matmul(a, a, dtype="bfloat16")
-    with pytest.raises(ValueError, match="dtype 'half'; expected None, bfloat16, tf32, e4m3, e5m2"):
+    with refused(ValueError, "dtype", "'half'", "None, bfloat16, tf32, e4m3, e5m2"):
         ops.matmul(a, a, dtype="half")
-    with pytest.raises(ValueError, match="scales and result are for dtype e4m3 and e5m2"):
+    with refused(ValueError, "scales", "result", "e4m3", "e5m2"):
         ops.matmul(a, a, result="float32")
     bits = on_gpu(np.zeros((2, 2), np.uint8))
-    with pytest.raises(TypeError, match="matmul: b: float32 is not among uint8"):
+    with refused(TypeError, "matmul", "b", "float32", "uint8"):
         ops.matmul(bits, a, dtype="e4m3")
-    with pytest.raises(ValueError, match="result 'int8'; expected one of float16, bfloat16, float"):
+    with refused(ValueError, "result", "'int8'", "float16, bfloat16, float32"):
         ops.matmul(bits, bits, dtype="e4m3", result="int8")
-    with pytest.raises(ValueError, match=r"a's scale has shape \(2, 2\); expected one number"):
+    with refused(ValueError, "a", "scale", (2, 2)):
         ops.matmul(bits, bits, dtype="e4m3", scales=(a, None))
-    with pytest.raises(TypeError, match="b's scale: expected a pycuda GPUArray, got float"):
+    with refused(TypeError, "b", "scale", "GPUArray", "float"):
         ops.matmul(bits, bits, dtype="e4m3", scales=(None, 0.5))
-    with pytest.raises(TypeError, match="matmul: a: expected a pycuda GPUArray, got ndarray"):
+    with refused(TypeError, "matmul", "a", "GPUArray", "ndarray"):
         ops.matmul(np.ones((2, 2)), a)
 
 

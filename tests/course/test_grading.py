@@ -24,6 +24,7 @@ from helpers.exercises import __main__ as command
 from helpers.exercises import grading
 from helpers.exercises.grading import league, machines, reports, rooms, sandbox, table
 from helpers.exercises.grading.collected import collected
+from softgpu.tests.facts import missing, numbers, refused
 from tests import ROOT
 
 pytestmark = pytest.mark.slow
@@ -204,15 +205,15 @@ def test_rows_are_of_use_as_feedback(graded):
     rows = by_learner(graded[0])
     row = rows["bob"]
     assert row["reasons"].startswith("sanitizer: ") and row["line"] == "5"
-    assert "make it <" in row["advice"] and "one past the end" in row["case"]
+    assert "<" in row["advice"] and row["case"]
     assert rows["ann"]["counters"].startswith("ld.sectors 8192 (best 8192)")
-    assert "no choice BLOCK" in rows["choices"]["reasons"]
+    assert not missing(rows["choices"]["reasons"], "BLOCK")
 
 
 def test_a_cell_that_lost_its_tag_has_a_row_that_says_so(graded):
     rows = [row for row in graded[0] if row["learner"] == "ben"]
     assert [row["verdict"] for row in rows] == ["open", "done"]
-    assert rows[1]["reasons"] == f"its cell lacks the tag {TAG}"
+    assert not missing(rows[1]["reasons"], TAG)
 
 
 def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
@@ -221,7 +222,7 @@ def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
     out = io.StringIO()
     grading.grade(tmp_path / "all", out, by_learner=tmp_path / "class.csv")
     (row,) = csv.DictReader(io.StringIO(out.getvalue()))
-    assert row["verdict"] == "untagged" and row["exercise"] == "00.double or 00.loop"
+    assert row["verdict"] == "untagged" and not missing(row["exercise"], "00.double", "00.loop")
     assert (tmp_path / "class.csv").read_text() == "learner,total\nann,0\n"
 
 
@@ -238,7 +239,7 @@ def test_the_notebooks_of_the_course_lack_no_tag():
     said = []
     found = collected(ROOT / "notebooks", lambda place, why: said.append(why))
     assert {s.exercise for s in found} == {*exercises.names()}
-    assert not any("lacks its tag" in why for why in said)
+    assert not any("exercise:" in why for why in said)
 
 
 def test_the_same_exercise_twice_gives_two_rows(graded):
@@ -256,19 +257,21 @@ def test_no_cell_is_a_formula_and_all_is_text(graded):
 
 def test_what_is_passed_over_is_told(graded):
     said = graded[1]
+    lines = {}
+    for line in filter(re.compile(": .*: ").search, said.splitlines()):
+        place = line.split(": ")[1]
+        lines[place] = f"{lines.get(place)}\n{line}"
     for name in MISNAMED[:-1]:
-        told = f"passed over: misnamed/{name}: not the name of an exercise: if it is {FIRST}"
-        assert told in said, said
-    assert "passed over: misnamed/notes.md: neither a notebook nor a kernel" in said
-    assert f"passed over: lost/n.ipynb: cell 1 lacks its tag, {TAG}: taken for it" in said
-    assert f"passed over: ben/n.ipynb: cell 2 lacks its tag, {TAG}: taken for it" in said
-    assert f"passed over: none/n.ipynb: no cell of {FIRST} begins with %%kernel" in said
-    assert "passed over: zoe: a link, which is not followed" in said
+        assert not missing(lines[f"misnamed/{name}"], FIRST), said
+    assert missing(lines["misnamed/notes.md"], FIRST) and "zoe" in lines
+    for place, number in ("lost/n.ipynb", 1), ("ben/n.ipynb", 2):
+        assert not missing(lines[place], number, TAG)
+    assert not missing(lines["none/n.ipynb"], FIRST, "%%kernel")
 
 
 def test_no_file_but_the_courses_can_be_included(graded):
     rows, said = by_learner(graded[0]), graded[1]
-    if "without a sandbox" in said:
+    if sandbox.KINDS["none"] in said:
         pytest.skip("this machine has neither bubblewrap nor namespaces")
     for learner in "passwords", "copycat", "course":
         assert rows[learner]["verdict"] == "tried", rows[learner]
@@ -278,9 +281,9 @@ def test_no_file_but_the_courses_can_be_included(graded):
 
 def test_progress_and_a_summary_are_told(graded):
     rows, said = graded
-    assert "kernels to judge" in said and " sandbox" in said
+    assert "sandbox" in said
     assert f"\n1 of {len(rows)}  " in said and f"\n{len(rows)} of {len(rows)}  " in said
-    assert said.splitlines()[-1].startswith(f"{len(rows)} of {len(rows)} kernels judged in ")
+    assert numbers(said.splitlines()[-1])[:2] == [len(rows)] * 2
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -312,13 +315,13 @@ def test_a_wrong_command_is_an_error(monkeypatch, capsys, arguments, says):
 def test_an_empty_folder_is_told(monkeypatch, capsys, tmp_path):
     run_here(monkeypatch, tmp_path)
     out, error = capsys.readouterr()
-    assert out == ",".join(table.FIELDS) + "\n" and f"nothing handed in below {tmp_path}" in error
+    assert out == ",".join(table.FIELDS) + "\n" and not missing(error, tmp_path)
 
 
 def test_another_table_is_not_written_over(monkeypatch, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("name,points\n")
-    with pytest.raises(SystemExit, match="its columns are others"):
+    with refused(SystemExit, "other.csv"):
         run_here(monkeypatch, tmp_path, "--resume", "--output", other)
     assert other.read_text() == "name,points\n"
 
@@ -361,8 +364,9 @@ def test_each_learner_has_a_report(tmp_path):
     names = sorted(path.name for path in (tmp_path / "reports").iterdir())
     assert len(names) == 2 and names[0] == "ann.md" and len(names[1]) < 230
     text = (tmp_path / "reports/ann.md").read_text()
-    assert text.startswith("# 1 of 2 kernels are done\n")
-    assert "## 00.loop Few threads, many elements: tried\n" in text
+    head, _, rest = text.partition("\n")
+    assert head.startswith("# ") and numbers(head) == [1, 2]
+    assert "## 00.loop Few threads, many elements: tried\n" in rest
     for words in said["reasons"], "line 5", "look":
         assert f"\n    {words}\n" in text
 
@@ -440,7 +444,7 @@ def test_who_changed_names_only_is_told(tmp_path):
     )  # fmt: skip
     (group,) = csv.DictReader((tmp_path / "alike.csv").open())
     assert (group["exercise"], group["who"], group["ours"]) == (FIRST, "ann; bob", "yes")
-    assert (tmp_path / "reports/cy.md").read_text().startswith("# 0 of 1 ")
+    assert numbers((tmp_path / "reports/cy.md").read_text().splitlines()[0]) == [0, 1]
 
 
 def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
@@ -457,7 +461,7 @@ def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
         rooms.Rooms, "judged", lambda *arguments: judged.append(1) or real(*arguments)
     )
     assert graded_to(tmp_path / "all", path, resume=True) == whole + gone
-    assert len(judged) == 2 and "2 there already" in capsys.readouterr().err
+    assert len(judged) == 2 and not missing(capsys.readouterr().err, 2)
 
 
 def test_rows_are_the_same_every_time(tmp_path):
@@ -522,7 +526,7 @@ def test_nobody_knows_the_seeds_but_who_has_the_class(tmp_path, capsys):
     drawn = [graded_to(tmp_path / "all", path, seed=None) for _ in range(2)]
     assert drawn[0] != drawn[1]
     seed = int((tmp_path / "rows.csv.seed").read_text())
-    assert f"the class's seed is {seed}: --seed {seed} draws" in capsys.readouterr().err
+    assert not missing(capsys.readouterr().err, f"--seed {seed}")
     assert graded_to(tmp_path / "all", path, seed=seed) == drawn[1]
     path.write_bytes(b"".join(drawn[1].splitlines(keepends=True)[:3]))
     assert graded_to(tmp_path / "all", path, seed=None, resume=True) == drawn[1]
@@ -530,7 +534,7 @@ def test_nobody_knows_the_seeds_but_who_has_the_class(tmp_path, capsys):
 
 def test_a_seed_that_is_none_is_not_gone_on_with(monkeypatch, tmp_path):
     hand_in(tmp_path, {"rows.csv": table.HEAD, "rows.csv.seed": "one"})
-    with pytest.raises(SystemExit, match=r"rows.csv.seed holds no seed: remove it"):
+    with refused(SystemExit, "rows.csv.seed"):
         run_here(monkeypatch, tmp_path, "--resume", "--output", tmp_path / "rows.csv")
 
 
@@ -543,9 +547,8 @@ def found_in(folder):
 
 def test_one_cell_is_one_kernel_of_an_exercise_however_often_it_says_so(tmp_path):
     hand_in(tmp_path, {"ann/n.ipynb": [cell(f"%%kernel\n{RIGHT}", *40_000 * [TAG], "exercise:x")]})
-    assert found_in(tmp_path) == (
-        [f"{FIRST} ann/n.ipynb, cell 1"], ["ann/n.ipynb: cell 1: there is no exercise x"]
-    )  # fmt: skip
+    found, (line,) = found_in(tmp_path)
+    assert found == [f"{FIRST} ann/n.ipynb, cell 1"] and not missing(line, "ann/n.ipynb", 1, "x")
 
 
 def test_what_one_learner_may_take_is_bounded_and_the_rest_is_told(tmp_path):
@@ -556,10 +559,9 @@ def test_what_one_learner_may_take_is_bounded_and_the_rest_is_told(tmp_path):
     of_ann = [f"{FIRST} ann/n.ipynb, cell {n}" for n in (1, 2, 3)]
     assert found[:4] == [*of_ann, f"{FIRST} bob/{FIRST}.cu"]
     assert len(found) == 4 + collecting.MOST_IN_ALL
-    assert (
-        f"ann/n.ipynb, cell 4: {FIRST} once more: 3 kernels for one exercise are judged" in said[0]
-    )
-    assert "ann: and 3,977 more lines like these" in said and "cy: and 10 more lines" in said[-1]
+    assert not missing(said[0], "ann/n.ipynb", 4, FIRST, 3)
+    assert any(line.startswith("ann: ") and numbers(line) == [3977] for line in said)
+    assert said[-1].startswith("cy: ") and numbers(said[-1]) == [10]
     assert len(said) == 2 * (collecting.MOST_TOLD + 1)
 
 
@@ -568,7 +570,7 @@ def test_a_folder_without_end_is_left(tmp_path, monkeypatch):
     hand_in(tmp_path, {f"ann/{n}/x": "" for n in range(9)} | {f"bob/{FIRST}.cu": RIGHT})
     found, said = found_in(tmp_path)
     assert found == [f"{FIRST} bob/{FIRST}.cu"]
-    assert said[-1] == "ann: more than 5 files: the rest is not looked at"
+    assert said[-1].startswith("ann: ") and numbers(said[-1]) == [5]
 
 
 def test_of_a_hard_link_both_are_judged_and_each_says_so(tmp_path):
@@ -577,12 +579,9 @@ def test_of_a_hard_link_both_are_judged_and_each_says_so(tmp_path):
     os.link(tmp_path / "ann/01/00.double.cu", tmp_path / "bob/00.double.cu")
     os.link(tmp_path / "ann/01/00.double.cu", tmp_path / "ann/01/00.loop.cu")
     notes = {s.file: s.note for s in collected(tmp_path, None) if s.kernel()[0] == RIGHT}
-    of_ann = "a hard link: one file with bob/00.double.cu"
-    assert notes == {
-        "ann/01/00.double.cu": of_ann,
-        "ann/01/00.loop.cu": of_ann,
-        "bob/00.double.cu": "a hard link: one file with ann/01/00.double.cu",
-    }
+    assert len(notes) == 3 and not missing(notes["bob/00.double.cu"], "ann/01/00.double.cu")
+    for file in "ann/01/00.double.cu", "ann/01/00.loop.cu":
+        assert not missing(notes[file], "bob/00.double.cu")
 
 
 # --- 63 folders that mean harm --------------------------------------------------------------------
@@ -656,8 +655,7 @@ def test_63_hostile_folders_have_a_row_and_a_report_each(hostile_class):
     assert len(rows) == 63 == len({row["learner"] for row in rows}) == len(written)
     assert {row["verdict"] for row in rows} <= {"open", "tried", "unreadable", "done"}
     texts = [path.read_text() for path in written]
-    assert all(text.startswith(("# 0 of 1 kernels", "# 1 of 1 kernels")) for text in texts)
-    assert "no report" not in said
+    assert all(numbers(text.splitlines()[0]) in ([0, 1], [1, 1]) for text in texts)
 
 
 @pytest.mark.long
@@ -977,9 +975,9 @@ def test_workers_judge_as_rooms_do(cluster, monkeypatch):
 
 def test_workers_with_another_course_do_not_judge(cluster, monkeypatch):
     monkeypatch.setattr(cluster, "digest", "theirs")
-    with pytest.raises(rooms.RoomError, match="another version of the course on two"):
+    with refused(rooms.RoomError, "two"):
         machines.Machines("tcp://here", 5, 600)
-    with pytest.raises(rooms.RoomError, match="no scheduler with workers at tcp://nowhere"):
+    with refused(rooms.RoomError, "tcp://nowhere"):
         machines.Machines("tcp://nowhere", 5, 600)
 
 

@@ -141,7 +141,7 @@ def test_the_article_s_count_is_right_only_where_sizes_stay():
 def test_the_wrong_extent_misses_what_dilation_spreads():
     h, w = sides("dilated")
     columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
-    with pytest.raises(AssertionError, match="elements are wrong"):
+    with pytest.raises(checks.Differs):
         assert_folded(col2im("wrong_extent", columns, h, w), columns, h, w)
     h, w = sides("same size")
     columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
@@ -316,31 +316,32 @@ def test_as_pytorch(tmp_path):
 
 
 def refused():
-    """(error, what it says, a call) for calls that are to be refused."""
+    """(error, facts that it names, a call) for calls that are to be refused."""
     x, columns = on_gpu(numbers(2, 3, 8, 8)), on_gpu(numbers(2, 27, 36))
-    yield TypeError, "GPUArray", lambda: ops.im2col(numbers(2, 3, 8, 8), 3)
-    yield TypeError, "int32 is not among", lambda: ops.im2col(x.astype(np.int32), 3)
-    yield TypeError, "kernel 1.5", lambda: ops.im2col(x, 1.5)
-    yield TypeError, "kernel True", lambda: ops.im2col(x, True)
-    yield TypeError, r"stride \(1, 2, 3\)", lambda: ops.im2col(x, 3, (1, 2, 3))
-    yield ValueError, "kernel 0", lambda: ops.im2col(x, 0)
-    yield ValueError, "stride 0", lambda: ops.im2col(x, 3, 0)
-    yield ValueError, r"padding \(0, -1\)", lambda: ops.im2col(x, 3, padding=(0, -1))
-    yield ValueError, "dilation 0", lambda: ops.im2col(x, 3, dilation=0)
-    yield ValueError, "height: a window of 9 .* no place among 8", lambda: ops.im2col(x, (9, 1))
-    yield ValueError, "width: a window of 9", lambda: ops.im2col(x, 3, dilation=(1, 4))
-    yield ValueError, "2\\^31", lambda: ops.im2col(x, 3, padding=1 << 30)
-    yield ValueError, "expected .N, C, H, W", lambda: ops.im2col(x[0, 0], 3)
-    yield ValueError, "expected .N, C, H, W", lambda: ops.im2col(on_gpu(numbers(2, 0, 8, 8)), 3)
-    yield ValueError, "the result is", lambda: ops.im2col(x, 3, out=columns[0])
-    yield TypeError, "out: float64", lambda: ops.im2col(x, 3, out=columns.astype(np.float64))
-    yield ValueError, "memory", lambda: ops.im2col(x, 1, out=x.reshape(2, 3, 64))
-    yield ValueError, "output_size 0", lambda: ops.col2im(columns, 0, 3)
-    yield ValueError, "no place", lambda: ops.col2im(columns, 2, 3)
-    yield ValueError, "36 places|= 49 places", lambda: ops.col2im(columns, 9, 3)
-    yield ValueError, "multiple of 4 rows", lambda: ops.col2im(columns, 7, 2)
-    yield ValueError, "expected .N, C . 9, 36", lambda: ops.col2im(columns[0, 0], 8, 3)
-    yield ValueError, "add adds to out", lambda: ops.col2im(columns, 8, 3, add=True)
+    yield TypeError, ["GPUArray"], lambda: ops.im2col(numbers(2, 3, 8, 8), 3)
+    yield TypeError, ["x", "int32", "float32"], lambda: ops.im2col(x.astype(np.int32), 3)
+    yield TypeError, ["kernel", 1.5], lambda: ops.im2col(x, 1.5)
+    yield TypeError, ["kernel", True], lambda: ops.im2col(x, True)
+    yield TypeError, ["stride", (1, 2, 3)], lambda: ops.im2col(x, 3, (1, 2, 3))
+    yield ValueError, ["kernel", 0, 1], lambda: ops.im2col(x, 0)
+    yield ValueError, ["stride", 0, 1], lambda: ops.im2col(x, 3, 0)
+    yield ValueError, ["padding", (0, -1), 0], lambda: ops.im2col(x, 3, padding=(0, -1))
+    yield ValueError, ["dilation", 0, 1], lambda: ops.im2col(x, 3, dilation=0)
+    yield ValueError, ["height", 9, 8], lambda: ops.im2col(x, (9, 1))
+    yield ValueError, ["width", 9, 8], lambda: ops.im2col(x, 3, dilation=(1, 4))
+    yield ValueError, ["2^31"], lambda: ops.im2col(x, 3, padding=1 << 30)
+    yield ValueError, [(8, 8), "[N, C, H, W]"], lambda: ops.im2col(x[0, 0], 3)
+    empty = on_gpu(numbers(2, 0, 8, 8))
+    yield ValueError, [(2, 0, 8, 8), "[N, C, H, W]"], lambda: ops.im2col(empty, 3)
+    yield ValueError, ["out", (27, 36), (2, 27, 36)], lambda: ops.im2col(x, 3, out=columns[0])
+    yield TypeError, ["out", "float64"], lambda: ops.im2col(x, 3, out=columns.astype(np.float64))
+    yield ValueError, ["out"], lambda: ops.im2col(x, 1, out=x.reshape(2, 3, 64))
+    yield ValueError, ["output_size", 0, 1], lambda: ops.col2im(columns, 0, 3)
+    yield ValueError, ["height", 3, 2], lambda: ops.col2im(columns, 2, 3)
+    yield ValueError, [36, 49], lambda: ops.col2im(columns, 9, 3)
+    yield ValueError, [27, 4], lambda: ops.col2im(columns, 7, 2)
+    yield ValueError, [(36,), "[N, C * 9, 36]"], lambda: ops.col2im(columns[0, 0], 8, 3)
+    yield ValueError, ["add", "out"], lambda: ops.col2im(columns, 8, 3, add=True)
 
 
 def test_bad_input_is_refused_before_any_launch(no_launches):

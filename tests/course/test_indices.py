@@ -5,6 +5,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from helpers import indices
+from softgpu.tests.facts import missing
 
 
 @pytest.mark.parametrize("pair, dashed", [(((3, 4), (4,)), 8), (((3, 1), (1, 4)), 17)])
@@ -35,4 +36,4 @@ def test_layouts_have_a_channel_together_or_a_pixel(axes_of):
     colours = [square.get_edgecolor() for square in squares]
     assert len(squares) == 24 and len(set(colours)) == 3
     assert colours[:4] == [colours[0]] * 4 and colours[12:15] == colours[15:18] == colours[:12:4]
-    assert "NCHW: 3 channels; NHWC: 4 pixels" in alt
+    assert not missing(alt, "NCHW: 3", "NHWC: 4")

@@ -10,6 +10,7 @@ import pytest
 from helpers import autoinit, kernels, sources, xray
 from softgpu.declarations import Declarations
 from softgpu.tests import python
+from softgpu.tests.facts import refused, warned
 from softgpu.tests.jit.test_cache import said_by_three
 
 from softgpu.xray import parameters  # isort: skip
@@ -85,7 +86,7 @@ def test_a_kernel_has_any_head_of_cpp(head, arrays):
     assert re.fullmatch(
         r"<kernel twice(<3>)?\(float \*x, float \*out, long long n\)>", repr(kernel)
     )
-    with pytest.raises(TypeError, match=r"twice.* takes 3 arguments"):
+    with refused(TypeError, 3, 2):
         kernel(x, out, block=(32, 1, 1))
 
 
@@ -99,7 +100,7 @@ def test_kernels_of_one_name_are_told_apart_by_the_caller():
 
 def test_what_the_compiler_says_is_a_warning_of_the_caller(tmp_path, monkeypatch):
     monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))  # it says nothing of what it has done
-    with pytest.warns(kernels.CompilerWarning, match="expression has no effect") as caught:
+    with warned(kernels.CompilerWarning, "#174-D") as caught:
         kernel = sources.kernel(twice(BODY + " n;"))
     assert caught[0].filename == __file__ and "Remark" not in kernel.said
     assert sources.kernel(twice(BODY + " n;")) is kernel
@@ -116,11 +117,11 @@ def test_a_text_finds_common_and_takes_choices():
     assert out.get() == 1 / 3
     report = xray.profile((text, "one"), gpuarray.zeros(1, np.float32), grid=1, block=1)
     assert report.total["st.requests"] == 1
-    with pytest.raises(TypeError, match="the text has no choice U; it has T=float, Op=Sum<T>"):
+    with refused(TypeError, "U", "T=float, Op=Sum<T>"):
         sources.kernel(text, "one", U=3)
-    with pytest.raises(LookupError, match="which kernel. the text defines one, two"):
+    with refused(LookupError, "one, two"):
         sources.kernel(text)
-    with pytest.raises(LookupError, match="no kernel named 'three'; it has one, two"):
+    with refused(LookupError, "'three'", "one, two"):
         sources.kernel(text, "three")
 
 
@@ -152,7 +153,7 @@ def test_a_mistake_is_told_by_line_and_caret():
         sources.kernel(twice("int i = 3\n    out[i] = y;\n    x[0] = z;"))
     shown = info.value._render_traceback_()
     error = re.escape('kernel.cu(4): error: expected a ";"')
-    assert re.fullmatch(rf"{error} \(\d more may follow from it\)", shown[0])
+    assert re.fullmatch(rf"{error} \(\d [^)]*\)", shown[0])
     assert shown[1].strip() == "out[i] = y;" and shown[2].strip() == "^" and len(shown) == 3
     with pytest.raises(kernels.CompileError) as info:
         sources.kernel('#include "nothing.cuh"\n' + twice())
@@ -160,22 +161,21 @@ def test_a_mistake_is_told_by_line_and_caret():
 
 
 @pytest.mark.parametrize(
-    "shape, instead",
+    "shape, given, instead",
     [
-        ({"block": 256}, "block=256 is not a tuple of int: write block=(256, 1, 1)"),
-        ({"block": (16, 16)}, "block=(16, 16) has too few numbers .*: write block=(16, 16, 1)"),
-        ({"block": [8, 8, 8]}, "block=[8, 8, 8] is not a tuple of int: write block=(8, 8, 8)"),
-        ({"block": None}, "no block: say how many threads it has, such as block=(256, 1, 1)"),
-        ({"block": "all"}, "block='all': give whole numbers, such as (256, 1, 1)"),
-        ({"grid": 4}, "grid=4 is not a tuple of int: write grid=(4, 1)"),
-        ({"grid": (np.int64(4), 1)}, "is not a tuple of int: write grid=(4, 1)"),
-        ({"grid": (3.9, 1)}, "grid=(3.9, 1) is not whole: write grid=(4, 1)"),
-        ({"grid": (1, 1, 1, 1)}, "grid=(1, 1, 1, 1): give whole numbers, such as (256, 1)"),
+        ({"block": 256}, "block=256", "block=(256, 1, 1)"),
+        ({"block": (16, 16)}, "block=(16, 16)", "block=(16, 16, 1)"),
+        ({"block": [8, 8, 8]}, "block=[8, 8, 8]", "block=(8, 8, 8)"),
+        ({"block": None}, "block", "block=(256, 1, 1)"),
+        ({"block": "all"}, "block='all'", "(256, 1, 1)"),
+        ({"grid": 4}, "grid=4", "grid=(4, 1)"),
+        ({"grid": (np.int64(4), 1)}, "grid=(", "grid=(4, 1)"),
+        ({"grid": (3.9, 1)}, "grid=(3.9, 1)", "grid=(4, 1)"),
+        ({"grid": (1, 1, 1, 1)}, "grid=(1, 1, 1, 1)", "(256, 1)"),
     ],
 )
-def test_a_wrong_shape_is_told_what_to_write(arrays, shape, instead):
-    pattern = re.escape(instead).replace(r"\.\*", ".*")
-    with pytest.raises(TypeError, match=pattern + "$"):
+def test_a_wrong_shape_is_told_what_to_write(arrays, shape, given, instead):
+    with refused(TypeError, given, instead):
         sources.kernel(twice())(*arrays, np.int64(9), **{"block": (32, 1, 1)} | shape)
 
 
@@ -183,41 +183,33 @@ HALVES = np.zeros(9, np.float16)
 
 
 @pytest.mark.parametrize(
-    "place, argument, says",
+    "place, argument, facts",
     [
-        (2, 1000, "argument 3 (long long n) is a Python int: pass np.int64(1000)"),
-        (2, 1.5, "argument 3 (long long n) is a Python float: pass np.int64(1)"),
-        (2, np.int32(7), "argument 3 (long long n) is of type int32: pass np.int64(7)"),
-        (2, HALVES, "argument 3 (long long n) is no number: pass np.int64(...)"),
-        (0, 0, "argument 1 (float *x) is a Python int: pass an array"),
-        (0, np.float32(0), "argument 1 (float *x) is a number of type float32: pass an array"),
-        (
-            0,
-            None,
-            "argument 1 (float *x) is None: pass an array, or np.uintp(0) for a null pointer",
-        ),
-        (0, "x", "is a str: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
-        (0, [1.0], "is a list: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
-        (0, HALVES, "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"),
-        (0, driver.In(HALVES), "is an array of float16: pass x.astype(np.float32)"),
-        (
-            0,
-            driver.In(HALVES[:8]),
-            "is an array of float16: pass x.astype(np.float32), or x.view(np.float32) for its"
-            " bytes",
-        ),
+        (2, 1000, ["int", "np.int64(1000)"]),
+        (2, 1.5, ["float", "np.int64(1)"]),
+        (2, np.int32(7), ["int32", "np.int64(7)"]),
+        (2, HALVES, ["np.int64(...)"]),
+        (0, 0, ["int"]),
+        (0, np.float32(0), ["float32"]),
+        (0, None, [None, "np.uintp(0)"]),
+        (0, "x", ["str", "gpuarray.to_gpu(...)"]),
+        (0, [1.0], ["list", "gpuarray.to_gpu(...)"]),
+        (0, HALVES, ["NumPy", "gpuarray.to_gpu(...)"]),
+        (0, driver.In(HALVES), ["float16", "x.astype(np.float32)"]),
+        (0, driver.In(HALVES[:8]), ["float16", "x.astype(np.float32)", "x.view(np.float32)"]),
     ],
 )
-def test_a_wrong_argument_is_told_what_to_write(arrays, place, argument, says):
+def test_a_wrong_argument_is_told_what_to_write(arrays, place, argument, facts):
     arguments = [*arrays, np.int64(9)]
     arguments[place] = argument
-    with pytest.raises(TypeError, match=re.escape(says) + "$"):
+    declared = "(long long n)" if place else "(float *x)"
+    with refused(TypeError, place + 1, declared, *facts):
         sources.kernel(twice())(*arguments, block=(32, 1, 1))
 
 
 def test_an_array_of_doubles_is_refused(arrays):
     x, out = arrays
-    with pytest.raises(TypeError, match=r"argument 1 \(float \*x\) is an array of float64"):
+    with refused(TypeError, 1, "(float *x)", "float64"):
         sources.kernel(twice())(x.astype(np.float64), out, np.int64(9), block=(32, 1, 1))
 
 
@@ -251,16 +243,16 @@ def test_xray_knows_a_function_by_the_source_of_its_module(run, arrays):
     if not autoinit.is_software:
         pytest.skip("PyCUDA does not tell")
     function = SourceModule(twice()).get_function("twice")
-    with pytest.raises(TypeError, match=r"argument 3 \(long long n\) is of type float64"):
+    with refused(TypeError, 3, "(long long n)", "float64"):
         run(function, *arrays, np.float64(9), grid=1, block=32)
-    with pytest.raises(TypeError, match="shared must be a whole number of bytes, not None"):
+    with refused(TypeError, "shared", None):
         run(function, *arrays, np.int64(9), grid=1, block=32, shared=None)
-    with pytest.raises(ValueError, match="shared must be a number of bytes from 0 on, not -1"):
+    with refused(ValueError, "shared", 0, -1):
         run(function, *arrays, np.int64(9), grid=1, block=32, shared=-1)
 
 
 def test_an_argument_too_few_is_named(arrays):
-    with pytest.raises(TypeError, match=r"twice takes 3 arguments \(.*long long n\), not 2$"):
+    with refused(TypeError, "twice", 3, "long long n)", 2):
         sources.kernel(twice())(*arrays, block=(32, 1, 1))
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers import bench, ladder, plots
+from softgpu.tests.facts import missing, numbers
 from softgpu.xray import figures
 
 from .timings import CEILING, H200
@@ -78,16 +79,15 @@ def test_only_earlier_notebooks_have_times(ladder_of, monkeypatch):
     ladder_of("02_first", 100.0).add("step", REPORT, size=SIZE)
     steps = ladder_of("03_second", math.nan)
     steps.add("step", REPORT, size=SIZE)
-    assert steps.source == f"times recorded on {H200[0]}, {H200[3]}"
+    assert steps.source.endswith(f"{H200[0]}, {H200[3]}")
 
 
 def test_missing_time_is_said(ladder_of):
     steps = ladder_of("02_first", math.nan)
     steps.add("step", REPORT, size=SIZE)
-    assert "not recorded" in repr(steps)
-    assert "no times recorded for these steps" in steps.picture().alt
+    assert "%" not in steps.picture().alt
     steps.rungs.append(replace(steps.rungs[0], step="other", median_us=100.0, share=0.5))
-    assert "02 step not recorded yet; 02 other 50 %" in steps.picture().alt
+    assert re.search(r"02 step [^%\d]+; 02 other 50 %", steps.picture().alt)
 
 
 def test_a_step_that_nobody_has_timed_is_shown_as_predicted(ladder_of):
@@ -99,8 +99,8 @@ def test_a_step_that_nobody_has_timed_is_shown_as_predicted(ladder_of):
     (rung,) = steps.rungs
     assert rung.is_predicted and (rung.size, rung.median_us) == (1 << 20, 20.0)
     assert rung.share == pytest.approx(4 * (1 << 20) / 20.0 / 1e3 / CEILING.gb_per_s)
-    assert steps.source == "no times recorded yet" and "20 predicted" in repr(steps)
-    assert "20 µs for 2²⁰, predicted" in steps.picture().alt
+    assert not numbers(steps.source) and f"20 {bench.PREDICTED}" in repr(steps)
+    assert not missing(steps.picture().alt, "20 µs", f"2²⁰, {bench.PREDICTED}")
 
 
 def climb(ladder_of, whole):
@@ -115,10 +115,10 @@ def test_the_score_is_the_share_of_each_rung_shown(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
     steps = climb(ladder_of, whole=False)
     best, own = (f"step {ladder.percent(rung.share)}" for rung in steps.shown)
-    assert steps.score == f"Share of the memory's speed: {best}, {own}"
+    assert steps.score.endswith(f": {best}, {own}")
     later = ladder_of("05_fourth", math.nan)
     later.add("step", REPORT, size=SIZE)
-    assert later.score.endswith("step unknown")
+    assert re.search(r"step [^%\d]+$", later.score)
 
 
 @pytest.mark.parametrize("whole, shown", [(False, ["02", "04"]), (True, ["02", "03", "04"])])
@@ -148,13 +148,14 @@ def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
     *dots, ceiling = axes.lines
     assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]
     assert list(ceiling.get_xdata()) == [1, 1]
-    assert [text.get_text() for text in axes.texts] == [
-        "31 %, 50 µs for 2²⁴", "7.8 %, 200 µs for 2²⁴", "16 %, 100 µs for 2²⁴",
-        "31 %, 50 µs for 1,000",
+    said = [re.fullmatch(r"(.*%), (.* µs) \w+ (\S+)", t.get_text()).groups() for t in axes.texts]
+    assert said == [
+        ("31 %", "50 µs", "2²⁴"), ("7.8 %", "200 µs", "2²⁴"), ("16 %", "100 µs", "2²⁴"),
+        ("31 %", "50 µs", "1,000"),
     ]  # fmt: skip
     looks = [(dot.get_marker(), dot.get_color()) for dot in dots]
     assert len(set(looks)) == 3 and looks[2] == looks[3]
-    assert "02 step 31 %, 50 µs for 2²⁴; 03 step" in alt
+    assert re.search(r"02 step 31 %, 50 µs \w+ 2²⁴; 03 step", alt)
 
 
 @pytest.mark.parametrize("share, text", [(0.00012, "0.012 %"), (0.0354, "3.5 %"), (0.923, "92 %")])

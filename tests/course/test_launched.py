@@ -34,13 +34,17 @@ OF_ATTENTION = [
         "tensor",
     )
 ]
+OF_DECODING = [
+    f"decode/{name}.cu"
+    for name in ("attend", "embed", "rms_norm", "rotary", "sample", "swiglu", "thin")
+]
 OF_RANKS = [
     f"ranks/{name}.cu" for name in ("one_shot", "packets", "push", "ring", "tree", "two_shot")
 ]
 NOT_LAUNCHED = {
     **dict.fromkeys(OF_RANKS, "several devices launch it: test_collective.py"),
     **dict.fromkeys(
-        [f"attention/{name}.cu" for name in ("gradient", "merge", "products")],
+        ["attention/gradient.cu", "attention/products.cu"],
         "ops.attention and its gradients choose it: test_attention.py",
     ),
     **dict.fromkeys(BY_WARPGROUPS, "ops.matmul and ops.conv2d choose it: test_gemm.py"),
@@ -52,8 +56,10 @@ NOT_LAUNCHED = {
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
-    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_RANKS, "no GPU has counted it yet"),
-    **dict.fromkeys(OF_GROUPS, "no GPU has counted it yet"),
+    **dict.fromkeys(
+        OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_DECODING + OF_RANKS + OF_GROUPS,
+        "no GPU has counted it yet",
+    ),
     **dict.fromkeys(["gemm/transposed.cu", "gemm/warps.cu"], "no GPU has counted it yet"),
     "softmax/cluster.cu": "no GPU has counted it yet",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",

@@ -1,8 +1,7 @@
 """A kernel's PTX beside its machine code, by CUDA line."""
 
-import pytest
-
 from helpers import machine, sources
+from softgpu.tests.facts import refused
 
 DIVIDED = """
 __global__ void divided(const int *a, int *out, int n)
@@ -51,7 +50,7 @@ def test_it_is_shown_as_text_and_as_a_table():
 
 
 def test_a_piece_that_is_nowhere_is_refused():
-    with pytest.raises(LookupError, match="no PTX of same contains 'div'"):
+    with refused(LookupError, "PTX", "same", "'div'"):
         sources.show("elementwise/same.cu", "div", machine=True)
 
 

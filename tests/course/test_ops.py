@@ -10,6 +10,7 @@ import pytest
 from helpers import autoinit, checks, ops
 from helpers.ops import launch
 from helpers.ops.launch import LONG, workspace
+from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
@@ -243,7 +244,7 @@ def test_no_elements():
     assert np.isnan(ops.mean(gpuarray.empty((2, 0), np.float32), 1).get()).all()
     assert ops.sum(gpuarray.empty(0, np.int32)).get().dtype == "int64"
     assert ops.max(gpuarray.empty((0, 5), np.float32), 1).shape == (0,)
-    with pytest.raises(ValueError, match="max of no elements"):
+    with refused(ValueError, "max", (5, 0)):
         ops.max(gpuarray.empty((5, 0), np.float32), 1)
     assert ops.softmax(gpuarray.empty((3, 0), np.float32)).shape == (3, 0)
 
@@ -274,38 +275,38 @@ def test_a_stopped_launch_does_no_harm():
     room = workspace(None)  # with counters as a launch leaves them that did not come to its end
     cuda.memset_d32(room.counters, 1, room.counter_bytes // 4)
     fault = SourceModule("__global__ void fault(int *p) { *p = 1; }").get_function("fault")
-    with pytest.raises(cuda.LogicError, match="NULL"):
+    with refused(cuda.LogicError, "NULL"):
         fault(np.intp(0), block=(1, 1, 1))
     check("sum", x)
 
 
 @pytest.mark.parametrize("operation", REDUCTIONS)
 def test_every_operation_refuses_bad_arrays(operation):
-    refused = [
-        (TypeError, "GPUArray", np.ones(5, "int32")),
-        (TypeError, "GPUArray", [1.0, 2.0]),
-        (TypeError, "int64", on_gpu(np.ones(5, "int64"))),
-        (TypeError, ">f4", on_gpu(np.ones(5, ">f4"))),
-        (ValueError, "no multiple of 4", on_gpu(np.ones(5, "int32"), offset_bytes=1)),
+    wrong = [
+        (TypeError, ["GPUArray", "ndarray"], np.ones(5, "int32")),
+        (TypeError, ["GPUArray", "list"], [1.0, 2.0]),
+        (TypeError, ["int64"], on_gpu(np.ones(5, "int64"))),
+        (TypeError, [">f4"], on_gpu(np.ones(5, ">f4"))),
+        (ValueError, [4], on_gpu(np.ones(5, "int32"), offset_bytes=1)),
     ]
-    for error, words, x in refused:
-        with pytest.raises(error, match=words):
+    for error, facts, x in wrong:
+        with refused(error, *facts):
             getattr(ops, operation)(x)
 
 
 def test_bad_input_is_refused():
     x = on_gpu(numbers((4, 6)))
-    refused = [
-        (TypeError, "int16", lambda: ops.sum(on_gpu(np.ones(5, "int16")))),
-        (ValueError, "out of range", lambda: ops.sum(x, 2)),
-        (ValueError, "out of range", lambda: ops.max(x, -3)),
-        (ValueError, "twice", lambda: ops.sum(x, (0, -2))),
-        (TypeError, "integer", lambda: ops.sum(x, 1.0)),
-        (TypeError, "one axis", lambda: ops.argmax(x, (0, 1))),
-        (TypeError, "softmax of int32", lambda: ops.softmax(on_gpu(np.ones(5, "int32")))),
+    wrong = [
+        (TypeError, ["int16"], lambda: ops.sum(on_gpu(np.ones(5, "int16")))),
+        (ValueError, ["axis", 2], lambda: ops.sum(x, 2)),
+        (ValueError, ["axis", -3, 2], lambda: ops.max(x, -3)),
+        (ValueError, ["axis", (0, -2)], lambda: ops.sum(x, (0, -2))),
+        (TypeError, ["axis", 1.0], lambda: ops.sum(x, 1.0)),
+        (TypeError, ["argmax", "axis", (0, 1)], lambda: ops.argmax(x, (0, 1))),
+        (TypeError, ["softmax", "int32"], lambda: ops.softmax(on_gpu(np.ones(5, "int32")))),
     ]
-    for error, words, call in refused:
-        with pytest.raises(error, match=words):
+    for error, facts, call in wrong:
+        with refused(error, *facts):
             call()
 
 

@@ -18,6 +18,9 @@ A, B = numbers(RNG, 12, 9), numbers(RNG, 9, 20)
 SQUARE, WITH_INFINITY = B[:, :9], np.where(np.arange(180).reshape(9, 20) == 75, np.inf, B)
 WHOLE = RNG.integers(-(10**6), 10**6, 300)
 MIXED = np.where(np.arange(300) % 3, WHOLE, WHOLE // 100)
+FEW = np.where(np.arange(300) % 70 == 5, np.float32([1, -1] * 150), 0)
+MANY_AND_A_LARGE = np.append(numbers(RNG, 9999), np.float32(8000))
+SORTED = np.sort(LINE[:8])
 BLOCKED = numbers(RNG, 4, 256)
 
 
@@ -276,11 +279,42 @@ def test_nothing_is_said_of_what_has_nothing_in_common():
     assert _told(Out(LINE, 1e-5), np.where(noise > 0, noise, LINE), [numbers(RNG, 300)]) == ""
 
 
+@pytest.mark.parametrize(
+    "expected, got, tolerance, inputs, not_said",
+    [
+        ([np.inf], [3.4e38], 1e-5, [np.full(1, 3e38, np.float32)], Next.IS_RULE),
+        (LINE, LINE + 1.5e-3 * FEW, 1e-3, [], Next.TIMES),
+        (0 * LINE, 1.5e-3 * FEW, 1e-3, [LINE[::-1]], Next.LACKS),
+        (LINE, LINE + FEW * np.sin(99 * LINE), 1e-3, [MANY_AND_A_LARGE], Next.AMONG),
+        (LINE / 10, LINE / 10 + 0.15 * FEW, 0.1, [LINE / 10], Next.IN_SUM),
+        (SORTED, changed(SORTED, np.s_[4:], np.sin), 1e-5, [], Next.BEYOND),
+        (
+            changed(GRID, np.s_[1:], lambda x: x * np.nan),
+            changed(changed(GRID, np.s_[1:], lambda x: x * np.nan), np.s_[0], np.cos),
+            1e-5,
+            [],
+            Next.ONE,
+        ),
+    ],
+)
+def test_what_may_be_chance_is_not_said(expected, got, tolerance, inputs, not_said):
+    told = _told(Out(np.asarray(expected, np.float32), tolerance), got, inputs)
+    assert not told or not told.has(not_said)
+
+
+def test_what_should_have_been_kept_is_said():
+    before = LINE + 1
+    out = Out(np.append(LINE[:200], before[200:]), 1e-5, initial=before)
+    told = _told(out, np.append(LINE[:201], before[201:]), [LINE])
+    assert told.code == "keeps 200"
+
+
 def _told(out, got, inputs):
     kept = np.int32, np.float16
     got = np.asarray(got, None if np.asarray(got).dtype in kept else np.float32).ravel()
     expected = np.ravel(out.expected)
     with np.errstate(invalid="ignore"):
         is_wrong = ~(np.abs(got - expected) <= np.ravel(out.tolerance))
+    is_wrong &= ~(np.isnan(got) & np.isnan(expected))
     arguments = [In(x) if isinstance(x, np.ndarray) else x for x in inputs]
     return in_common(got, out, is_wrong, [*arguments, out])

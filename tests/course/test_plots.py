@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from helpers import bench, plots, sources, windows
+from softgpu.tests.facts import missing, numbers, refused
 from tests import ROOT
 
 from .timings import CEILING, H200
@@ -91,8 +92,9 @@ def test_time_is_drawn_over_its_floor(timings, axes_of):
     assert floor.get_ydata()[-1] == pytest.approx(12 * (1 << 24) / (1 << 30) * 250)
     assert floor.get_linestyle() == "--"
     assert axes.get_ylabel() == "µs" and axes.get_xlabel() == "elements"
-    assert axes.get_title(loc="left") == "recorded on NVIDIA H200, 2026-11-20"
-    assert "recorded on NVIDIA H200, 2026-11-20: add 3 µs at 1,024, 58.9 µs at 16,777,216;" in alt
+    assert axes.get_title(loc="left").endswith("NVIDIA H200, 2026-11-20")
+    facts = "NVIDIA H200, 2026-11-20: add 3 µs", "1,024", "58.9 µs", "16,777,216;"
+    assert not missing(alt, *facts)
 
 
 def test_bandwidth_is_drawn_under_the_ceiling(timings, axes_of):
@@ -132,11 +134,11 @@ def test_labels_of_sizes_do_not_touch():
 def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
     others = bench.Timings("some")  # of which the ceiling alone is recorded
     others.measure("add", 1000, lambda: None, 12000)
-    said = "no GPU here, and no times recorded for these steps"
-    for of, text in (others, said), (bench.Timings("nothing"), "no step is timed yet"):
+    for of in others, bench.Timings("nothing"):
         axes, alt = axes_of(plot, of)
         assert not axes.lines and not axes.axison and not axes.get_title(loc="left")
-        assert [line.get_text() for line in axes.texts] == [text] and text in alt
+        (text,) = (line.get_text() for line in axes.texts)
+        assert text in alt and not numbers(text) and ("GPU" in text) == (of is others)
 
 
 def test_title_tells_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
@@ -146,12 +148,12 @@ def test_title_tells_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
     monkeypatch.setattr(bench.autoinit, "is_software", False)
     axes, _ = axes_of(plots.time, both, "add", "library")
     title = axes.get_title(loc="left").replace("\n", " ")
-    assert title.endswith("; others recorded on NVIDIA H200, 2026-11-20")
-    assert title.startswith("measured on")
+    here, others = title.split("; ")
+    assert missing(here, "2026-11-20") and others.endswith("NVIDIA H200, 2026-11-20")
 
 
 def test_unknown_step_is_refused(timings):
-    with pytest.raises(KeyError, match="no step 'ad'; there is add, slow"):
+    with refused(KeyError, "'ad'", "add, slow"):
         plots.time(timings, "ad")
 
 
@@ -163,7 +165,7 @@ def test_grid_shows_each_thread_and_element(elements, block, blocks, idle, misse
     squares = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     assert len(squares) == block * blocks + elements + idle
     assert sum(square.get_hatch() is not None for square in squares) == idle
-    assert f"{idle} threads have no element, {missed} elements no thread" in alt
+    assert re.search(rf"\b{idle} [^,;]*, {missed} ", alt)
     shown = [text.get_text() for text in axes.texts]
     assert ("outside the array" in shown) == (idle > 0)
     assert ("no thread comes here" in shown) == (missed > 0)
@@ -175,7 +177,8 @@ def test_tree_draws_each_addition(axes_of):
     squares = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
     assert len(squares) == 8 + 7 and len(arrows) == 2 * 7
-    assert alt.count(" adds ") == 7 and "addition 3 adds 7 to 3" in alt
+    added = re.findall(r"addition (\d) \w+ (\d) \w+ (\d)", alt)
+    assert len(added) == 7 and ("3", "7", "3") in added
 
 
 def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
@@ -195,7 +198,7 @@ def test_a_descriptor_means_the_same_chunks_of_all_lines(axes_of):
     axes, alt = axes_of(plots.descriptor, shown=9, step=2)
     blue = [p for p in axes.patches if p.get_edgecolor() == axes.patches[0].get_edgecolor()]
     assert len(blue) == 1 + 9 * 2  # the field of where it begins, and two chunks of each line
-    assert "line 1: 1 0 3 2 5 4 7 6" in alt and "means chunks 4 and 5" in alt
+    assert "line 1: 1 0 3 2 5 4 7 6" in alt and re.search(r" 4 \w+ 5\b", alt)
 
 
 def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
@@ -205,7 +208,7 @@ def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
     bars = list(zip(said, starts))
     once, twice = (dict(part) for part in (bars[:6], bars[6:12]))
     assert once["fetch 1"] > once["multiply 0"] and twice["fetch 1"] == twice["multiply 0"]
-    assert len(axes.lines) == 4 + 2 and "while" in alt
+    assert len(axes.lines) == 4 + 2
 
 
 def test_of_two_groups_one_multiplies_while_the_other_computes_powers(axes_of):
@@ -217,7 +220,7 @@ def test_of_two_groups_one_multiplies_while_the_other_computes_powers(axes_of):
     alone, _, of_two, powers = gaps  # products and powers of one group, then of two
     assert all(gap >= 0 for row in gaps for gap in row), "one unit does one thing at a time"
     assert sum(alone) > 2 * (sum(of_two) - of_two[-1]) and not any(powers)
-    assert "with one group 60 %, with two groups 86 % of the time" in alt
+    assert not missing(alt, "60 %", "86 %")
 
 
 def test_who_counts_last_adds_up_and_the_counter_goes_back(axes_of):
@@ -227,7 +230,7 @@ def test_who_counts_last_adds_up_and_the_counter_goes_back(axes_of):
     (last, long), (start, _) = bars["count: 2"], bars["add up totals"]
     assert last + long < start and bars["count: 0"][0] < bars["count: 1"][0] < last
     assert bars["2"][0] + bars["2"][1] == pytest.approx(last + long)
-    assert "block 1 gets 0, block 2 gets 1, block 0 gets 2, and is the last" in alt
+    assert re.findall(r"(\d) \w+ (\d)", alt)[-3:] == [("1", "0"), ("2", "1"), ("0", "2")]
 
 
 @pytest.mark.parametrize("pixel, coloured", [(None, 6), (3, 2), (0, 0)])
@@ -237,7 +240,7 @@ def test_a_window_shows_which_of_its_elements_lie_on_a_pixel(pixel, coloured, ax
     squares = [p for p in axes.patches if p.get_width() < 1]
     assert sum(bool(p.get_hatch()) for p in squares) == 2
     assert sum(0 < p.get_facecolor()[3] < 1 for p in squares) == coloured
-    assert alt.endswith("its elements lie at place 0 on -1, 1, 3; at place 1 on 1, 3, 5.")
+    assert numbers(alt)[-8:] == [0, -1, 1, 3, 1, 1, 3, 5]
 
 
 def test_pairs_of_a_softmax_merge_and_the_lower_one_is_scaled(axes_of):
@@ -251,7 +254,7 @@ def test_pairs_of_a_softmax_merge_and_the_lower_one_is_scaled(axes_of):
 def test_a_thread_of_a_register_tile_has_a_square_for_each_sum(axes_of):
     shape = {"threads": 4, "each": 3, "deep": 2, "thread": (1, 2), "pair": (2, 1)}
     axes, alt = axes_of(plots.register_tile, **shape)
-    assert len(axes.patches) == 3 + 3 + 3 + 9 and "12 x 12 elements of c" in alt
+    assert len(axes.patches) == 3 + 3 + 3 + 9 and "12 x 12" in alt
     ends = {tuple(line.get_xydata()[-1]) for line in axes.lines}
     assert ends == {(1 + 4 * 1, 2 + 4 * 2)}  # where a number of each tile meets
     assert sum(patch.get_facecolor()[3] == 1 for patch in axes.patches) == 3
@@ -263,20 +266,20 @@ def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
     ours, theirs, limit = axes.lines
     assert list(ours.get_xdata()) == [0.9, 1.02, 1] and list(ours.get_ydata()) == [0, 0, 1]
     assert list(theirs.get_xdata()) == [0.25] and set(limit.get_xdata()) == {1}
-    assert "row: ours 90 % to 102 %, theirs 25 %; matrix: ours 100 %." in alt
+    assert not missing(alt, "row: ours 90 %", "102 %, theirs 25 %; matrix: ours 100 %.")
     rows["row"]["nobody's"] = rows["matrix"]["nobody's"] = math.nan
     axes, _ = axes_of(plots.shares, rows, "recorded somewhere")
     assert [line.get_label() for line in axes.lines[:-1]] == ["ours", "theirs"]
     axes, _ = axes_of(plots.shares, {n: {"us": 1} for n in ("a 1", "a 2", "b 1")}, "", "", True)
     assert list(axes.get_yticks()) == [0, 1, 3]
     unknown = plots.shares({"row": {"ours": math.nan}}, "no times")
-    assert "no times recorded for these steps" in repr(unknown)
+    assert not numbers(repr(unknown))
 
 
 def test_pictures_keep_their_shades():
     ramp = np.linspace(0, 1, 64 * 64).reshape(64, 64)
     picture = plots.pictures([ramp, -ramp], ["dawn", "dusk"])
-    assert repr(picture) == "Pictures: dawn; dusk."
+    assert not missing(repr(picture), "dawn; dusk")
     shown = matplotlib.image.imread(io.BytesIO(picture.png))
     assert len(np.unique(shown[shown[..., 3] == 1][:, 0])) > 200
     picture = plots.pictures([ramp, ramp / 4], ["dawn", "night"], [(0, 1), (0, 1)])
@@ -290,24 +293,24 @@ def test_memories_name_who_sees_them(axes_of):
     texts = [text.get_text() for text in axes.texts]
     for name in ("multiprocessor 0", "registers", "shared memory", "L2 cache", "global memory"):
         assert any(name in text for text in texts)
-    assert texts.count("warp") == 8 and "132 multiprocessors" in alt
+    assert texts.count("warp") == 8 and not missing(alt, 132)
 
 
 def test_who_looks_at_whom_has_a_number_for_each_pair(axes_of):
     axes, alt = axes_of(plots.looks, np.array([[0.25, 0.75], [1.0, 0.0]]), ["a", "b"])
     assert [text.get_text() for text in axes.texts] == ["25", "75", "100", "0"]
-    assert alt == "Who looks at whom: a at b most; b at a most."
+    assert re.search(r": a \w+ b \w+; b \w+ a \w+\.", alt)
 
 
 def test_links_have_a_number_for_each_pair_that_talks(axes_of):
     axes, alt = axes_of(plots.links, [[0, 2000], [500, 0]])
     assert [text.get_text() for text in axes.texts] == ["", "2", "0.5", ""]
-    assert alt == "Bytes over links: from 0 to 1 2 KB; from 1 to 0 0.5 KB."
+    assert numbers(alt) == [0, 1, 2, 1, 0, 0.5]
     axes, alt = axes_of(plots.links, [[0]])
-    assert alt == "Bytes over links: none."
+    assert not numbers(alt)
 
 
 def test_footprints_have_a_line_each_and_say_both_ends(axes_of):
     axes, alt = axes_of(plots.footprints, [2, 4], {"scores": [4e6, 16e6], "values": [2e6, 4e6]})
     assert [list(line.get_ydata()) for line in axes.lines] == [[4, 16], [2, 4]]
-    assert "scores 4 MB at 2, 16 MB at 4; values 2 MB at 2, 4 MB at 4" in alt
+    assert numbers(alt)[-8:] == [4, 2, 16, 4, 2, 2, 4, 4]

@@ -18,6 +18,7 @@ from packaging.specifiers import SpecifierSet
 
 from helpers import autoinit
 from softgpu import settings
+from softgpu.tests.facts import missing, refused
 from tests import ROOT
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
@@ -108,13 +109,11 @@ def test_who_skips_the_first_cell_is_told_to_run_it():
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=100, kernel_name="python3", allow_errors=True).execute()
     skipped, *early, other, unknown, names = ((cell.outputs or [None])[0] for cell in cells)
-    assert skipped.traceback == [
-        "ImportError: there is no GPU yet. Run the notebook's first cell,"
-        " `from helpers import autoinit`, and then this one again."
-    ]
+    (line,) = skipped.traceback
+    assert not missing(line, "ImportError", "`from helpers import autoinit`")
     for cell, what in zip(early, ("%%kernel", "exercises")):
         said = cell.text if cell.output_type == "stream" else cell.traceback[-1]
-        assert f"Error: {what} is not there yet. Run the notebook's first cell, and then" in said
+        assert re.search(rf"Error: {what} ", said) and "Traceback" not in said
     assert "name 'nothing' is not defined" in unknown.traceback[-1]
     assert "No module named 'nowhere'" in other.traceback[-1]
     assert "_start" not in names.text.split() and "told" not in names.text.split()
@@ -146,7 +145,7 @@ def test_other_pythons_are_refused_in_one_line(version):
     )  # fmt: skip
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert "needs Python 3.11 to 3.14" in line
+    assert not missing(line, "Python 3.11", 3.14)
 
 
 def test_old_pythons_can_read_the_script():
@@ -169,7 +168,7 @@ def test_a_stranger_in_the_labs_place_is_moved_by_hand(setup_script, monkeypatch
     monkeypatch.setattr(setup_script, "VENV", tmp_path)
     monkeypatch.setattr(setup_script, "STAMPS", tmp_path / ".lab")
     (tmp_path / "pyvenv.cfg").touch()
-    with pytest.raises(setup_script.SetupError, match="mv .venv .venv.old"):
+    with refused(setup_script.SetupError, "mv .venv .venv.old"):
         setup_script.make_environment()
 
 
@@ -181,7 +180,7 @@ def logs(setup_script, monkeypatch, tmp_path):
 
 def test_what_goes_wrong_beside_another_step_is_told_from_its_own_log(setup_script, logs):
     ours = "import sys; print('ours'); sys.exit(1)"
-    with pytest.raises(setup_script.SetupError, match="(?s)its.log:.*ours$"):
+    with refused(setup_script.SetupError, "its.log", "ours"):
         with setup_script.beside("Ours", logs / "its.log", sys.executable, "-c", ours):
             setup_script.run(sys.executable, "-c", "print('another')")
     assert "another" in (logs / "setup.log").read_text()
@@ -232,7 +231,7 @@ def test_xray_loads_matplotlib_when_it_draws():
     look = "; import sys; print('matplotlib' in sys.modules)"
     assert python("from helpers import xray" + look) == "False\n"
     assert python("from helpers.xray import draw_limits, draw_steps" + look) == "True\n"
-    assert "has no 'draw'; there is compare" in python("from helpers import xray; xray.draw()")
+    assert not missing(python("from helpers import xray; xray.draw()"), "'draw'", "compare")
     assert (
         python("from helpers import xray; print(set(xray.__all__) - set(dir(xray)))") == "set()\n"
     )
@@ -242,20 +241,20 @@ def test_xray_loads_matplotlib_when_it_draws():
 def test_a_setting_that_is_no_number_is_named(setting):
     environment = dict([setting.split("=")])
     error = python("from helpers import autoinit", HELPERS_DEVICE="software", **environment)
-    assert f"the environment variable {setting}: expected a" in error.splitlines()[-1]
+    assert not missing(error.splitlines()[-1], setting)
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "257", "1.5", "nan", "inf", "two"])
 def test_threads_are_a_whole_number_that_can_be_had(text, monkeypatch):
     monkeypatch.setenv("SOFTGPU_THREADS", text)
-    with pytest.raises(ValueError, match=f"SOFTGPU_THREADS={text}: .* whole number from 1 to 256"):
+    with refused(ValueError, f"SOFTGPU_THREADS={text}", 1, 256):
         settings.threads()
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "1e300", "soon"])
 def test_a_time_limit_is_a_time(text, monkeypatch):
     monkeypatch.setenv("SOFTGPU_TIMEOUT", text)
-    with pytest.raises(ValueError, match=f"SOFTGPU_TIMEOUT={text}: .* seconds above 0, at most"):
+    with refused(ValueError, f"SOFTGPU_TIMEOUT={text}", 0):
         settings.timeout_s()
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, basic_indices, mutually_broadcastable_shapes
 
 from helpers import shapes
+from softgpu.tests.facts import refused
 
 SHAPES = array_shapes(min_dims=0, max_dims=7, min_side=0, max_side=4)
 PAIRS = mutually_broadcastable_shapes(num_shapes=2, min_side=0, max_side=4, max_dims=7).map(
@@ -37,14 +38,14 @@ def test_broadcast_is_numpy_s(several):
     try:
         want = np.broadcast_shapes(*several)
     except ValueError:
-        with pytest.raises(ValueError, match="do not broadcast: dimension -"):
+        with refused(ValueError, *several):
             shapes.broadcast(*several)
     else:
         assert shapes.broadcast(*several) == want
 
 
 def test_what_does_not_broadcast_is_told():
-    with pytest.raises(ValueError, match=r"\(3, 4\) and \(5,\).*dimension -1 is 4 against 5;"):
+    with refused(ValueError, (3, 4), (5,), -1, 4, 5):
         shapes.broadcast((3, 4), (5,))
 
 
@@ -200,5 +201,5 @@ def test_magic_division_is_exact(bits, data):
 
 def test_magic_refuses_what_it_cannot_divide_by():
     for divisor in 0, -1, 2**31:
-        with pytest.raises(ValueError, match="expected 1 to 2\\^31 - 1"):
+        with refused(ValueError, divisor, 1, "2^31 - 1"):
             shapes.magic(divisor)

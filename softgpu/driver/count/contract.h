@@ -110,6 +110,9 @@ int sg_waves(const CacheShape *, Waves *);
 
 void sg_profile_begin(uint64_t watched_block);
 Profile *sg_profile_end(void);
+/* Calls back after each launch of all threads, with its profile; NULL ends it. */
+typedef int (*ProfiledCallback)(const Profile *);
+void sg_profile_all(ProfiledCallback);
 uint32_t sg_profile_enter(Warp *); /* whether its block is watched */
 void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
 void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,

@@ -681,7 +681,16 @@ static void end(Job *job)
     active = NULL;
 }
 
+static ProfiledCallback on_profiled;
+
+static CUresult tell(CUresult launch_result)
+{
+    int told = on_profiled(&result);
+    return launch_result || !told ? launch_result : fail_as_told(told);
+}
+
 static const Instrument profiler = {BUILD_PROFILE, begin, end, NULL};
+static const Instrument profiler_of_all = {BUILD_PROFILE, begin, end, tell};
 
 /* This thread's launches are profiled until sg_profile_end, which gives the last one's profile;
    it stays until the next sg_profile_begin. Events and samples are of one block of the grid. */
@@ -696,4 +705,10 @@ Profile *sg_profile_end(void)
 {
     instrument = NULL;
     return &result;
+}
+
+void sg_profile_all(ProfiledCallback callback)
+{
+    on_profiled = callback;
+    instrument_of_all = callback ? &profiler_of_all : NULL;
 }

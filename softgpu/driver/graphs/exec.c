@@ -19,7 +19,8 @@ static CUresult check(const Graph *graph, bool sorted, const Graph *copy, CUgrap
 {
     if (!sorted) {
         *how = INVALID_STRUCTURE;
-        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph go in a circle");
+        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of graph %p go in a circle",
+                    graph->handle);
     }
     if (condition_is_unused(graph)) {
         *how = UNUSED_CONDITION;
@@ -43,11 +44,12 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t flags, CU
         return fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the software GPU does not support graphs that kernels launch");
     if (graph_is_bound(graph))
-        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of a node of another");
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is in a node of graph %p: pass that one",
+                    graph_around(graph)->handle);
     if (handle_object(GRAPH_EXEC, graph->exec) && graph_holds(graph, node_is_single))
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "a graph that allocates or frees memory, or has conditions, can be made "
-                    "executable once at a time; destroy the other one before");
+                    "executable once at a time; call cuGraphExecDestroy on the other one first");
     Exec *exec = malloc(sizeof *exec);
     Graph *copy = graph_clone(graph);
     if (!exec || !copy) {
@@ -273,7 +275,8 @@ CUAPI cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph from, UpdateResult *how)
     NEED_GRAPH(graph, from);
     if (!how) return fail(CUDA_ERROR_INVALID_VALUE, "no place for the result");
     if (graph_is_bound(graph))
-        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of a node of another");
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is in a node of graph %p: pass that one",
+                    graph_around(graph)->handle);
     return graph_update(exec->graph, graph, how);
 }
 

@@ -37,7 +37,8 @@ static CUresult prepare_child(const Graph *parent, NodeParams *params)
                     "a child's graph cannot have conditions, and can allocate or free memory only "
                     "if it is moved");
     if (graph_is_bound(graph))
-        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of another node");
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is in a node of graph %p already",
+                    graph_around(graph)->handle);
     Graph *own = moved ? graph : graph_clone(graph);
     if (!own) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     params->child.graph = own->handle;

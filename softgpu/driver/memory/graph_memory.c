@@ -147,8 +147,7 @@ CUresult graph_frees(const Graph *graph, CUdeviceptr address)
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "0x%llx is not the beginning of memory that a node of a graph allocates",
                     (unsigned long long)address);
-    return twice ? fail(CUDA_ERROR_INVALID_VALUE, "a node of %s graph frees the memory already",
-                        by == graph->handle ? "this" : "another")
+    return twice ? fail(CUDA_ERROR_INVALID_VALUE, "a node of graph %p frees the memory already", by)
                  : CUDA_SUCCESS;
 }
 

@@ -22,7 +22,8 @@ static const char MEMORY_KIND[8] = "memory", EVENT_KIND[8] = "event";
 static CUresult check_kind(IpcHandle *handle, const char kind[8])
 {
     if (!memcmp(known(handle)->kind, kind, sizeof known(handle)->kind)) return CUDA_SUCCESS;
-    return fail(CUDA_ERROR_INVALID_HANDLE, "this is no handle of another process's %s", kind);
+    return fail(CUDA_ERROR_INVALID_HANDLE, "this is no handle of another process's %s (%s)", kind,
+                kind == MEMORY_KIND ? "cuIpcGetMemHandle" : "cuIpcGetEventHandle");
 }
 
 static void begin(IpcHandle *handle, const char kind[8], int device)

@@ -74,8 +74,10 @@ void shared_drop(uint64_t at, size_t bytes)
 CUresult shared_open(const SharedFile *of, int *descriptor)
 {
     if (of->process == getpid())
-        return fail(CUDA_ERROR_INVALID_CONTEXT,
-                    "the handle is of this process, and for others: here, use what it was made of");
+        return fail(
+            CUDA_ERROR_INVALID_CONTEXT,
+            "the handle is of this process (%d), and for others: here, use what it was made of",
+            getpid());
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", of->process, of->file);
     int found = open(path, O_RDWR | O_CLOEXEC);
@@ -96,8 +98,8 @@ CUresult shared_map(const SharedPlace *place, uint64_t address)
     if (result) return result;
     uint64_t inside = place->at % HOST_PAGE, id = 0;
     if (pread(descriptor, &id, sizeof id, id_at(place->at)) != sizeof id || id != place->id)
-        result =
-            fail(CUDA_ERROR_INVALID_HANDLE, "process %d has freed this memory", place->of.process);
+        result = fail(CUDA_ERROR_INVALID_HANDLE, "process %d has freed this memory (cuMemFree)",
+                      place->of.process);
     else if (mmap((void *)(address - inside), inside + place->bytes, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_FIXED, descriptor, place->at - inside) == MAP_FAILED)
         result = fail(CUDA_ERROR_MAP_FAILED, "%s", strerror(errno));

@@ -88,7 +88,8 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
                  kernel->local_bytes);
     const Worker *owner = cluster_owner(w->worker, address);
     if (owner && owner != w->worker)
-        fault_at(w, site, lane, illegal, BEYOND_ITS_SHARED, verb(s), bytes,
+        fault_at(w, site, lane, owner->live_threads ? illegal : CUDA_ERROR_LAUNCH_FAILED,
+                 BEYOND_ITS_SHARED, verb(s), bytes,
                  (unsigned long long)(address - (uint64_t)owner->shared), owner->ctaid[0],
                  owner->ctaid[1], owner->ctaid[2],
                  owner->live_threads ? "less of it" : "ended: cluster.sync() before its end");

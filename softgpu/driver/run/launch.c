@@ -280,8 +280,8 @@ static CUresult gather(const Kernel *kernel, void **params, void **extra, char *
         return fail(
             CUDA_ERROR_INVALID_VALUE,
             "kernel %s has a parameter at a multiple of %u bytes, and its arguments come in "
-            "one buffer, as PyCUDA packs them: a GPU would look for them elsewhere. Pass a "
-            "tensor map as in helpers.tensormap",
+            "one buffer, as PyCUDA packs them: a GPU would read them from other offsets. Pass "
+            "a tensor map as helpers.tensormap does",
             kernel->shown, kernel->param_align);
     if (params) {
         *out = (Packed){room, kernel->param_bytes};

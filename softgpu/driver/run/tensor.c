@@ -6,6 +6,7 @@
 
    Terms: mixed-precision accumulation (docs/terms.md). */
 #include <math.h>
+#include <string.h>
 
 #include "internal.h"
 #include "half.h"
@@ -304,6 +305,77 @@ FLOATS(e4m3s, MMA_E4M3, MMA_E4M3)
 FLOATS(e5m2s, MMA_E5M2, MMA_E5M2)
 FLOATS(e4m3_e5m2s, MMA_E4M3, MMA_E5M2)
 FLOATS(e5m2_e4m3s, MMA_E5M2, MMA_E4M3)
+
+/* ---- of whole matrices ---- */
+
+enum { STEP = 16, STEPS = 32 /* as often a takes a step at once */ };
+
+typedef struct {
+    double value[ROWS * STEP];
+    int32_t exponent[ROWS * STEP];
+    bool special;
+} Rows;
+
+/* A step of lines of k elements; `across`: the first of all lines come first. */
+INLINE void read_step(const uint16_t *from, size_t k, uint32_t lines, bool across, uint32_t *raw)
+{
+    for (uint32_t line = 0; line < lines; line++)
+        for (uint32_t n = 0; n < STEP; n++)
+            raw[across ? n * lines + line : line * STEP + n] = from[line * k + n];
+}
+
+INLINE void chain(Product *p, Format f, size_t steps, const Rows *rows, const uint16_t *b, size_t k,
+                  uint32_t *sums)
+{
+    uint32_t raw[STEP * COLUMNS];
+    for (size_t step = 0; step < steps; step++) {
+        read_step(b + step * STEP, k, COLUMNS, true, raw);
+        p->special = decode(f, STEP * COLUMNS, raw, p->b.value, p->b.exponent);
+        p->special |= rows[step].special;
+        memcpy(p->a.value, rows[step].value, sizeof rows->value);
+        memcpy(p->a.exponent, rows[step].exponent, sizeof rows->exponent);
+        finish(p, false, false, sums, sums);
+    }
+}
+
+/* 16 rows of c, by some steps; m: from column to column. */
+INLINE void panel(Product *p, Format f, size_t steps, size_t m, size_t n, size_t k,
+                  const uint16_t *a, const uint16_t *b, float *c)
+{
+    uint32_t raw[ROWS * STEP], sums[ROWS * COLUMNS];
+    Rows rows[STEPS];
+    for (size_t step = 0; step < steps; step++) {
+        Rows *of = rows + step;
+        read_step(a + step * STEP, k, ROWS, false, raw);
+        of->special = decode(f, ROWS * STEP, raw, of->value, of->exponent);
+    }
+    for (size_t j = 0; j < n; j += COLUMNS) {
+        float *to = c + j * m;
+        for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+            sums[i] = bits_of_f32(to[i % COLUMNS * m + i / COLUMNS]);
+        chain(p, f, steps, rows, b + j * k, k, sums);
+        for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+            to[i % COLUMNS * m + i / COLUMNS] = f32_of_bits(sums[i]);
+    }
+}
+
+INLINE void product(Format f, size_t m, size_t n, size_t k, const uint16_t *a, const uint16_t *b,
+                    float *c)
+{
+    Product p = {.depth = STEP, .kept = KEPT};
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (uint32_t at = 0; at < STEP; at++) p.at[i][at] = (uint8_t)at;
+    for (size_t i = 0; i < m; i += ROWS)
+        for (size_t at = 0; at < k; at += STEPS * STEP)
+            panel(&p, f, MIN(k - at, STEPS * STEP) / STEP, m, n, k, a + i * k + at, b + at, c + i);
+}
+
+void sg_product(uint32_t type, size_t m, size_t n, size_t k, const uint16_t *a, const uint16_t *b,
+                float *c)
+{
+    if (type == MMA_F16) product(formats[MMA_F16], m, n, k, a, b, c);
+    else product(formats[MMA_BF16], m, n, k, a, b, c);
+}
 
 /* ---- of integers, exactly ---- */
 

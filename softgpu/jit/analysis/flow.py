@@ -9,7 +9,7 @@ Terms: reconvergence (docs/terms.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...ptx.forms import result_count
@@ -34,6 +34,7 @@ __all__ = [
     "Block",
     "blocks_in_order",
     "constants",
+    "find_meeters",
     "find_watchers",
     "live_registers",
     "loops_of",
@@ -64,6 +65,7 @@ class Block:
     exits: bool = False  # EXIT is the end of the thread, not of the function
     loses_lanes: bool = False  # threads may exit in a function that it calls
     watches: bool = False  # in a loop: it may be polling memory
+    meets: bool = False  # several lanes execute part of it together
 
 
 def gathers(item: Instruction) -> bool:
@@ -77,13 +79,25 @@ def _waits_at_mbarrier(item: Instruction) -> bool:
 
 def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
     """Return the functions that may poll memory on behalf of callers waiting for it to change."""
+    return _functions_with(functions, lambda item: item.opcode == "atom" or _watches(item))
+
+
+def find_meeters(functions: Iterable[Function]) -> frozenset[str]:
+    """Return the functions in which several lanes execute something together."""
+    return _functions_with(functions, gathers)
+
+
+def _functions_with(
+    functions: Iterable[Function], is_one: Callable[[Instruction], bool]
+) -> frozenset[str]:
+    """Return the functions that execute such an instruction, or call one that does."""
     calls: dict[str, set[str]] = {}
     found: set[str] = set()
     for function in functions:
         items = function.instructions
         named = (item.operands[1] for item in items if item.opcode == "call")
         calls[function.name] = {called.name for called in named if isinstance(called, Symbol)}
-        if any(item.opcode == "atom" or _watches(item) for item in items):
+        if any(map(is_one, items)):
             found.add(function.name)
     before = -1
     while before < len(found):
@@ -129,7 +143,7 @@ def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
     """Whether the instruction, whatever its operands, may be polling memory."""
     modifiers = set(item.modifiers)
     if item.opcode == "call":
-        return getattr(item.operands[1], "name", "") in watchers
+        return _called(item) in watchers
     if item.opcode == "atom":
         return bool({"cas", "exch"} & modifiers)
     if _waits_at_mbarrier(item):
@@ -138,8 +152,19 @@ def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
     return item.opcode == "ld" and bool(watching & modifiers)
 
 
-def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -> list[Block]:
+def _called(item: Instruction) -> str:
+    """Return the name of the function that an instruction calls, if it names one."""
+    return getattr(item.operands[1], "name", "") if item.opcode == "call" else ""
+
+
+def _split(
+    function: Function, calls_may_exit: bool, watchers: frozenset[str], meeters: frozenset[str]
+) -> list[Block]:
     """Split a function into basic blocks in textual order; targets are indices into the list."""
+
+    def meets(item: Instruction) -> bool:
+        return gathers(item) or _called(item) in meeters
+
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
     watching = _watchers_of(function, watchers)
@@ -149,7 +174,7 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
                 starts.append([])
             labels[item.name] = len(starts) - 1
         else:
-            if watching and gathers(item) and starts[-1]:
+            if watching and meets(item) and starts[-1]:
                 starts.append([])
             starts[-1].append(item)
             if does(item, Does.JUMPS) or (calls_may_exit and does(item, Does.CALLS)):
@@ -174,6 +199,7 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
         blocks[-1].exits = last.opcode == "exit"
     for block in blocks:
         block.watches = any(item in watching for item in block.instructions)
+        block.meets = any(map(meets, block.instructions))
     if function.is_entry:  # threads that have finished have exited and do not wait for others
         done = {
             index
@@ -313,12 +339,15 @@ def _latch(blocks: list[Block], members: set[int], header: int) -> int:
 
 
 def blocks_in_order(
-    function: Function, calls_may_exit: bool = False, watchers: frozenset[str] = frozenset()
+    function: Function,
+    calls_may_exit: bool = False,
+    watchers: frozenset[str] = frozenset(),
+    meeters: frozenset[str] = frozenset(),
 ) -> list[Block]:
     """Return a function's reachable blocks; an edge to itself or an earlier block repeats a loop.
 
-    watchers: see find_watchers."""
-    blocks = _split(function, calls_may_exit, watchers)
+    watchers, meeters: see find_watchers, find_meeters."""
+    blocks = _split(function, calls_may_exit, watchers, meeters)
     blocks.append(Block([], [0]))  # an entry that nothing jumps back to
     order = _arrange(blocks, _reachable(blocks, len(blocks) - 1), set(), set())
     place = {node: index for index, node in enumerate(order)} | {EXIT: EXIT}
@@ -388,11 +417,7 @@ def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, 
 
 def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
     """Return the waiting blocks that a spinning loop, which starts at `first`, lets run."""
-    return sorted(b for b in waiting if b != first and not _gathers(blocks[b]))
-
-
-def _gathers(block: Block) -> bool:
-    return any(gathers(item) for item in block.instructions)
+    return sorted(b for b in waiting if b != first and not blocks[b].meets)
 
 
 def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
@@ -404,7 +429,7 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
     """
     during = [0] * len(blocks)  # sets of blocks, as bit masks
     spinning = spinning_loops(blocks)
-    free = sum(1 << n for n, block in enumerate(blocks) if not _gathers(block)) if spinning else 0
+    free = sum(1 << n for n, block in enumerate(blocks) if not block.meets) if spinning else 0
     changed = True
 
     def wait(block: int, others: int) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...ptx.program import Address, Function, Immediate, Instruction, Operand, Register, Vector
 from ..facts.layout import Layout
 from ..facts.opcodes import Does, does
 from .flow import Block, gathers, loops_of, registers_of
+from .proof import access_bytes, address_of
 
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
 
@@ -47,12 +49,11 @@ def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> s
         before = len(found)
         for item in items:
             written, read = registers_of(item)
-            place = _own_place(item)
+            places = _own_places(item)
             if item.opcode == "call" and found & _parameters(item.operands[0]):
                 found |= _parameters(*item.operands[2:])
-            elif place in found if item.opcode == "st" else found & {r.name for r in written}:
-                found |= {register.name for register in read if register.type != but}
-                found |= {place} - {""}
+            elif found & (places if item.opcode == "st" else {r.name for r in written}):
+                found |= {register.name for register in read if register.type != but} | places
     return found
 
 
@@ -61,12 +62,13 @@ def _parameters(*lists: Operand) -> set[str]:
     return {f"[{o}]" for names in lists if isinstance(names, Vector) for o in names.elements}
 
 
-def _own_place(item: Instruction) -> str:
-    """Return the location in its own stack frame, or among the parameters of a call, that an
-    instruction accesses; "": none."""
-    places = (o for o in item.operands if isinstance(o, Address))
-    is_own = "param" in item.modifiers
-    return next((str(o) for o in places if is_own or str(o.base) == _STACK), "")
+def _own_places(item: Instruction) -> set[str]:
+    """Return the words in its own stack frame, or among the parameters of a call, that a load or a
+    store accesses."""
+    place = address_of(item) if item.opcode in ("ld", "st") else Address(None)
+    if "param" not in item.modifiers and str(place.base) != _STACK:
+        return set()
+    return {str(replace(place, offset=place.offset + at)) for at in range(0, access_bytes(item), 4)}
 
 
 def find_updated(function: Function) -> set[Address]:
@@ -88,7 +90,7 @@ def find_polling(
 
 def _acts(item: Instruction, layout: Layout) -> bool:
     """Whether an instruction that is not an atomic does more than look and wait."""
-    if item.opcode == "st" and _own_place(item):
+    if item.opcode == "st" and _own_places(item):
         return False
     called = item.opcode == "call" and layout.module.functions.get(str(item.operands[1]))
     if called:  # as votes are without optimisation
@@ -127,7 +129,7 @@ def _loops_of(blocks: list[Block]) -> Iterator[tuple[int, int]]:
 
 def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction]:
     """Return the strong loads before loops that leave their results where the loops' loads do."""
-    moves = [i for i in function.instructions if i.opcode == "mov" or _own_place(i)]
+    moves = [i for i in function.instructions if i.opcode == "mov" or _own_places(i)]
     kept = {r.name for item in waits if item.opcode == "ld" for r in registers_of(item)[0]}
     before = -1
     while before < len(kept):
@@ -135,7 +137,7 @@ def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction
         for move in moves:
             written, read = registers_of(move)
             if kept & {r.name for r in read}:
-                kept |= {r.name for r in written} | ({_own_place(move)} - {""})
+                kept |= {r.name for r in written} | _own_places(move)
     kept = _with_sources(kept, moves)
     strong = (i for i in function.instructions if i.opcode == "ld" and _STRONG & {*i.modifiers})
     return {item for item in strong if kept & {r.name for r in registers_of(item)[0]}}

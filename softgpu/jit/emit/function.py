@@ -350,7 +350,7 @@ class FunctionEmitter(ValueEmitter):
         choices = [block.choice for block in loop if isinstance(block.choice, Instruction)]
         items = (item for block in blocks for item in reversed(block.instructions))
         file = self.text.module.functions[self.text.kernel].source.file
-        lines = (item.user_line for item in chain(choices, items))
+        lines = (item.root or item.user_line for item in chain(choices, items))
         return next((at.line for at in lines if at.line and at.file == file), 0)
 
     def waits_alone(self, item: Instruction) -> bool:

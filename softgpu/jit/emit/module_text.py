@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...ptx.forms import refusal
 from ...ptx.program import Function, Instruction
-from ..analysis.flow import find_watchers, forget_registers
+from ..analysis.flow import find_meeters, find_watchers, forget_registers
 from ..analysis.found import Found, Hook, run_pass, run_passes
 from ..facts.layout import Layout, Site
 from ..facts.opcodes import OPCODES, sites_of
@@ -95,6 +95,7 @@ class ModuleText:
         self.shared: dict[str, Routine] = {}  # by name
         self._wanted: list[str] = []
         self._watchers = find_watchers(module.functions.values())
+        self._meeters = find_meeters(module.functions.values())
         self.has_exits = any(  # lanes may exit inside a device function
             item.opcode == "exit"
             for function in module.functions.values()
@@ -119,6 +120,7 @@ class ModuleText:
             "layout": self.layout,
             "calls_may_exit": self.has_exits,
             "watchers": self._watchers,
+            "meeters": self._meeters,
         }
         if not self.build.rewrites:
             given["copies"] = {}

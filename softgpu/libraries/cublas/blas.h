@@ -4,6 +4,7 @@
 #define SOFTGPU_BLAS_H
 
 #include "openblas.h"
+#include "tensor_cores.h"
 #include "types.h"
 
 enum { OP_N, OP_T, OP_C };      /* cublasOperation_t */
@@ -255,11 +256,31 @@ void multiply_into(T *out, Size ld, Size m, Size n, Size k, T alpha, const Opera
          left.ld, right.data, right.ld, beta, out, ld);
 }
 
+template <class T>
+bool on_tensor_cores(const Operand &a, const Operand &b)
+{
+    bool halves = a.type == TYPE<Half> || a.type == TYPE<Bfloat>;
+    return std::is_same_v<T, float> && halves && a.type == b.type;
+}
+
+inline std::vector<float> tensor_core_product(Size m, Size n, Size k, const Operand &a,
+                                              const Operand &b)
+{
+    auto *left = (const uint16_t *)a.data, *right = (const uint16_t *)b.data;
+    bool tall = a.op == OP_N, wide = b.op != OP_N;
+    use_matrix(READ, left, tall ? m : k, tall ? k : m, a.ld);
+    use_matrix(READ, right, wide ? n : k, wide ? k : n, b.ld);
+    return tensor_core_sums(a.type, m, n, k, lines_of(left, a.ld, !tall, m, k, TENSOR_ROWS),
+                            lines_of(right, b.ld, !wide, n, k, TENSOR_COLUMNS));
+}
+
 /* op(A) op(B), column by column. Of bytes, floats hold sums of 1024 products exactly, and the rest is
    added as integers, which wrap. */
 template <class T>
 std::vector<T> multiplied(Size m, Size n, Size k, const Operand &a, const Operand &b)
 {
+    if constexpr (std::is_same_v<T, float>)
+        if (on_tensor_cores<T>(a, b)) return tensor_core_product(m, n, k, a, b);
     std::vector<T> out(m * n);
     Size ld = std::max<Size>(1, m);
     if constexpr (std::is_integral_v<T>) {
@@ -282,10 +303,16 @@ void multiply(Size m, Size n, Size k, T alpha, const Operand &a, const Operand &
 {
     if (!m || !n) return;
     Values<T> out(beta == T(0) ? WRITE : BOTH, c, m, n);
-    if constexpr (std::is_integral_v<T>) {
-        auto sums = multiplied<T>(m, n, k, a, b);
-        for (size_t i = 0; i < sums.size(); i++) out.copy[i] = alpha * sums[i] + beta * out.copy[i];
-    } else multiply_into(out.data, out.ld, m, n, k, alpha, a, b, beta);
+    if constexpr (!std::is_integral_v<T>)
+        if (!on_tensor_cores<T>(a, b)) {
+            multiply_into(out.data, out.ld, m, n, k, alpha, a, b, beta);
+            return out.store(c);
+        }
+    auto sums = multiplied<T>(m, n, alpha == T(0) ? 0 : k, a, b);
+    for (Size i = 0; i < m * n; i++) {
+        T &to = out.at(i % m, i / m);
+        to = beta == T(0) ? alpha * sums[i] : alpha * sums[i] + beta * to;
+    }
     out.store(c);
 }
 

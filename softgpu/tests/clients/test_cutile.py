@@ -73,4 +73,4 @@ print(report)
 """,
         tmp_path,
     )
-    assert "total = ct.mma(tile_a, tile_b, total)" in said and "on an H200" in said
+    assert "total = ct.mma(tile_a, tile_b, total)" in said and "H200" in said

@@ -1,6 +1,7 @@
 """Other clients than PyCUDA, and PyCUDA outside of the course: the example project of docs/."""
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -118,22 +119,58 @@ def test_pytest_runs_cuda_on_the_software_gpu_where_it_is_asked_to(tmp_path):
     assert status == 1 and "1 failed" in said and "double write" in said, said
 
 
-def test_a_program_of_python_is_run_and_sanitized_by_the_command(tmp_path):
-    """Its own words are its own."""
-    (tmp_path / "faulty.py").write_text(FAULTY + "\nimport sys\ntest_write()\nprint(sys.argv)\n")
+@pytest.fixture
+def faulty(tmp_path):
+    """A program in Python, which a command of softgpu runs: its status, what it says, its JSON."""
+    program = FAULTY + "\nimport sys\nfor _ in range(2):\n    test_write()\nprint(sys.argv)\n"
+    (tmp_path / "faulty.py").write_text(program)
 
     def softgpu(*words):
         done = python("-m", "softgpu", *words, cwd=tmp_path)
-        return done.returncode, done.stdout + done.stderr
+        path = tmp_path / "found.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines]
 
-    code, said = softgpu("sanitize", "faulty.py", "--size", "7", "--", "last")
-    assert code == 0 and "double write" in said and "['faulty.py', '--size', '7', 'last']" in said
-    code, said = softgpu("run", "faulty.py")
+    return softgpu
+
+
+def test_a_program_of_python_is_run_by_the_command(faulty):
+    code, said, _ = faulty("run", "faulty.py")
     assert code == 0 and "double write" not in said
-    code, said = softgpu("profile", "faulty.py")
-    assert code == 2 and "profile a launch by softgpu.xray.profile" in said
-    code, said = softgpu("run", "missing.py")
-    assert code == 2 and "there is no file missing.py" in said
+    code, said, _ = faulty("run", "missing.py")
+    assert code == 2 and "missing.py" in said
+
+
+def test_a_program_of_python_is_sanitized_by_the_command(faulty):
+    """Its own words are its own."""
+    words = "faulty.py", "--size", "7", "--json", "8", "--", "last"
+    code, said, (found,) = faulty("sanitize", "--json", "found.jsonl", *words)
+    assert code == 0 and "double write" in said
+    assert "['faulty.py', '--size', '7', '--json', '8', 'last']" in said
+    assert (found["kind"], found["kernel"]) == ("double write", "write") and found["advice"]
+
+
+def test_a_program_of_python_is_profiled_by_the_command(faulty):
+    """Each kernel once."""
+    code, said, (counted,) = faulty("profile", "--json", "found.jsonl", "faulty.py")
+    assert code == 0 and said.count("write: 1 block of 32 threads") == 1, said
+    assert (counted["kernel"], counted["grid"], counted["block"]) == ("write", [1] * 3, [32, 1, 1])
+    assert counted["total"]["st.requests"] == sum(
+        line.get("st.requests", 0) for line in counted["lines"]
+    )
+    assert counted["lines"] and counted["chip"] == "NVIDIA H200"
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["run", "--json", "found.jsonl"], "--json"),
+        (["profile", "--json", "no/such/folder"], "no/such/folder"),
+    ],
+)
+def test_what_json_cannot_do_is_said(faulty, words, says):
+    code, said, _ = faulty(*words, "faulty.py")
+    assert code == 2 and says in said and "Traceback" not in said
 
 
 def run_python(program):

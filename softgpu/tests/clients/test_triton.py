@@ -5,6 +5,7 @@ Skipped where Triton or PyTorch is not installed; `make triton-tests` runs this 
 
 import importlib.util
 import inspect
+import json
 import re
 import textwrap
 
@@ -224,8 +225,44 @@ said_of(lambda: kernel[(n // 256 + 1,)](x, y, n, {more}B=256))
         assert "__syncthreads" not in said
 
 
+WRONG_AND_RIGHT = (
+    COPY
+    + """
+@triton.jit
+def copy_all(x, y, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + o, tl.load(x + o))  # HERE
+
+def test_wrong():
+    copy_all[(4,)](x, y, B=256)
+
+def test_right():
+    copy[(4,)](x, y, n, B=256)
+"""
+)
+
+
+def test_pytest_fails_a_test_whose_launch_is_wrong_and_not_its_correct_twin(tmp_path):
+    """As the page for maintainers says."""
+    (tmp_path / "test_tiles.py").write_text(HEAD + WRONG_AND_RIGHT)
+    words = "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--softgpu=sanitize"
+    done = python(*words, cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path))
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "out of bounds: test_tiles.py:" in done.stdout and "# HERE" in done.stdout
+
+
+def test_the_command_profiles_a_script(tmp_path):
+    (tmp_path / "script.py").write_text(HEAD + COPY + "copy[(4,)](x, y, n, B=256)\n")
+    words = "-m", "softgpu", "profile", "--json", "counts.jsonl", "script.py"
+    done = python(*words, cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path))
+    (counted,) = map(json.loads, (tmp_path / "counts.jsonl").read_text().splitlines())
+    assert "copy: 4 blocks of 128 threads" in done.stderr and counted["predicted_us"] > 0
+    loads = [line for line in counted["lines"] if "tl.load" in line["source"]]
+    assert sum(line.get("ld.sectors", 0) for line in loads) == 250
+
+
 def test_counters_and_the_prediction_are_by_line_of_python(tmp_path):
     said = run(COPY + "print(xray.profile(lambda: copy[(4,)](x, y, n, B=256)))\n", tmp_path)
-    assert re.search(r"predicted time +\d", said)
+    assert re.search(r"\d µs", said)
     line = inspect.cleandoc(HEAD + COPY).splitlines().index("    v = tl.load(x + o, mask=o < n)")
     assert re.search(rf"^\*? +{line + 2} .* 250 .*v = tl.load", said, re.MULTILINE), said

@@ -12,6 +12,7 @@ import numpy as np
 
 from softgpu import build, contract
 from softgpu.contract import ffi
+from softgpu.faults import FaultKind
 
 __all__ = ["LOCAL_BYTES", "DriverError", "only_driver"]
 
@@ -97,6 +98,12 @@ class Driver:
         code = self.raw(name, *arguments)
         if code:
             raise DriverError(code, self.error_text(code))
+
+    def fault(self):
+        """What stopped the last launch: a FaultKind."""
+        found = ffi.new("Fault *")
+        self.library.sg_last_fault(contract.address(found))
+        return FaultKind(found.kind)
 
     def error_text(self, code):
         text = c_char_p()

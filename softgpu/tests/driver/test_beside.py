@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softgpu.tests.driver.harness import DriverError, only_driver
+from softgpu.tests.facts import missing
 from softgpu.tests.graphs.test_conditions import WHILE, ask, condition
 from softgpu.tests.graphs.test_graphs import Graph
 from softgpu.tests.graphs.test_memory_nodes import ON_DEVICE, READ_WRITE, Access, allocate
@@ -246,7 +247,7 @@ def test_what_is_freed_meanwhile_is_not_written(pair):
     second.call("cuMemFreeHost", pinned)
     second.call("cuMemsetD32Async", c_uint64(second.flag), c_uint(1), c_size_t(1), second.stream)
     code, text = error(first.synchronize)
-    assert code == ILLEGAL_ADDRESS and "kernel store_twice" in text and "freed" in text
+    assert code == ILLEGAL_ADDRESS and not missing(text, "store_twice", hex(pinned.value))
 
 
 def error(call, *arguments):
@@ -261,7 +262,7 @@ def test_a_fault_is_told_where_the_host_waits(pair):
     first.launch("trap")
     second.call("cuMemsetD32Async", c_uint64(second.flag), c_uint(1), c_size_t(1), second.stream)
     code, text = error(first.synchronize)
-    assert code == ILLEGAL_ADDRESS and "kernel take_turns" in text
+    assert code == ILLEGAL_ADDRESS and not missing(text, "take_turns")
     first.synchronize()  # told once; the device goes on working
     first.launch("increment", first.flag, block=(1,))
     assert first.get(first.flag) == 1
@@ -269,7 +270,7 @@ def test_a_fault_is_told_where_the_host_waits(pair):
 
 def test_a_fault_at_once_is_told_by_the_launch(pair):
     code, text = error(pair[1].launch, "trap")
-    assert code == LAUNCH_FAILED and "kernel trap" in text
+    assert code == LAUNCH_FAILED and not missing(text, "trap")
 
 
 def test_a_fault_leaves_the_other_device_to_its_time_limit(pair):
@@ -279,8 +280,8 @@ def test_a_fault_leaves_the_other_device_to_its_time_limit(pair):
     code, text = error(second.launch, "trap")
     assert code == LAUNCH_FAILED
     code, text = error(first.synchronize)
-    assert code == TIMEOUT and "take_turns ran longer than 1 s on device 0" in text
-    assert "meanwhile" not in text
+    assert code == TIMEOUT and not missing(text, "take_turns", "1 s", 0)
+    assert text.count("take_turns") == 1  # the other one has ended
     second.synchronize()
 
 
@@ -290,11 +291,10 @@ def test_kernels_that_wait_for_ever_are_both_named(pair):
     for number, device in enumerate(pair):
         take_turns(device, pair[1 - number], 0)
     code, text = error(pair[0].synchronize)
-    assert code == TIMEOUT and "kernel take_turns ran longer than 2 s on device 0" in text
-    assert "it was in a loop at line 95" in text
-    assert "kernel take_turns on device 1 waited meanwhile, in a loop at line 96" in text
+    assert code == TIMEOUT and text.count("take_turns") == 2
+    assert not missing(text, "2 s", 0, 95, 1, 96)
     code, text = error(pair[1].synchronize)
-    assert code == TIMEOUT and "on device 1" in text
+    assert code == TIMEOUT and not missing(text, 1)
 
 
 def test_a_context_ends_after_what_it_has_left_to_do(pair):
@@ -311,7 +311,7 @@ def test_a_context_ends_although_its_launch_waits_for_ever(pair):
     take_turns(*pair, 0)
     pair[0].launch("increment", pair[0].flag, block=(1,))
     code, text = error(pair[0].destroy)
-    assert code == TIMEOUT and "take_turns" in text
+    assert code == TIMEOUT and not missing(text, "take_turns")
     pair[0].context = None
     pair[1].launch("increment", pair[1].flag, block=(1,))
     assert pair[1].get(pair[1].flag) == 1
@@ -390,4 +390,4 @@ def test_errors_keep_their_words(pair):
     code = first.raw("cuStreamSynchronize", first.stream)
     text = c_char_p()
     only_driver().raw("cuGetErrorString", code, byref(text))
-    assert b"kernel.cu:10: thread (0,0,0) of block (0,0,0) writes 4 bytes" in text.value
+    assert not missing(text.value.decode(), "take_turns", "kernel.cu:10", "(0,0,0)", 4)

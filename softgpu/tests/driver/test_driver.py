@@ -15,8 +15,10 @@ import pytest
 
 from softgpu import build
 from softgpu.contract import ffi
+from softgpu.faults import FaultKind
 from softgpu.tests import python
 from softgpu.tests.driver.harness import LOCAL_BYTES, DriverError, only_driver
+from softgpu.tests.facts import missing, refused
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
 NOT_FOUND, ILLEGAL_ADDRESS, TIMEOUT, ASSERT = 500, 700, 702, 710
@@ -117,7 +119,8 @@ def test_malloc_in_kernels(driver):
     assert (np.diff(kept) >= 24).all()
     driver.launch("read_at", kept[3], 0)
     code, text = error(driver.launch, "read_at", kept[3] + 24, 0)
-    assert code == ILLEGAL_ADDRESS and "heap of malloc" in text
+    assert code == ILLEGAL_ADDRESS and not missing(text, hex(kept[3] + 24))
+    assert driver.fault() == FaultKind.NOT_IN_HEAP_BLOCK
     assert "NULL" in error(driver.launch, "allocate", out, 1 << 30)[1]  # more than the heap has
     driver.free(out)
 
@@ -167,7 +170,7 @@ def test_only_these_blocks_run(driver, chosen, seed):
 def test_a_block_that_the_grid_lacks_does_not_run(driver):
     with only_blocks(driver, range(2), range(4, 6)):
         code, text = error(driver.launch, "empty", grid=(5,))
-    assert code == INVALID_VALUE and "there is no block 5 in a grid of 5" in text
+    assert code == INVALID_VALUE and text.count("5") == 2  # the block, and the grid's size
 
 
 def test_few_blocks_of_a_vast_grid_are_soon_done(driver):
@@ -250,10 +253,10 @@ def test_launch_limits(calm):
     ]  # fmt: skip
     for grid, block, number in invalid:
         code, text = error(calm.launch, "number", out, grid=grid, block=block)
-        assert code == INVALID_VALUE and "kernel number" in text and number in text
+        assert code == INVALID_VALUE and not missing(text, "number", number)
     code, text = error(calm.launch, "deep", block=(65,))
-    assert code == INVALID_VALUE and "at most 64 threads" in text
-    assert error(calm.launch, "number")[1].endswith("takes 8 bytes of arguments, not 0")
+    assert code == INVALID_VALUE and not missing(text, "deep", 64)
+    assert not missing(error(calm.launch, "number")[1], "number", 8, 0)
     assert error(calm.launch, "number", out, 1)[0] == 701
     calm.free(out)
 
@@ -261,7 +264,7 @@ def test_launch_limits(calm):
 def test_shared_memory_needs_permission(calm):
     function = calm.function("empty")  # has 4096 static bytes
     code, text = error(calm.launch, function, shared=49152 - 4096 + 1)
-    assert code == INVALID_VALUE and "45057 bytes" in text
+    assert code == INVALID_VALUE and not missing(text, "empty", 45057)
     calm.launch(function, shared=49152 - 4096)
     most = 232448 - 4096
     assert calm.raw("cuFuncSetAttribute", function, 8, most + 1) == INVALID_VALUE
@@ -287,10 +290,10 @@ def test_the_first_byte_past_the_end(driver):
     out = driver.allocate(1024)
     code, text = error(driver.launch, "number", out, grid=(5,), block=(64,))
     assert code == ILLEGAL_ADDRESS
-    assert text == (
-        "an illegal memory access was encountered: kernel number, kernel.cu:10: "
-        f"thread (0,0,0) of block (4,0,0) writes 4 bytes at {out + 1024:#x}, "
-        f"0 bytes past the end of the 1024-byte allocation at {out:#x}"
+    assert driver.fault() == FaultKind.OUTSIDE
+    place, begin = hex(out + 1024), hex(out)
+    assert not missing(
+        text, "number", "kernel.cu:10", "(0,0,0)", "(4,0,0)", 4, place, 0, "1024-byte", begin
     )
     driver.launch("number", out, grid=(4,), block=(64,))  # errors do not stick
     driver.free(out)
@@ -310,19 +313,21 @@ def test_bad_addresses_are_told_apart(calm):
     calm.call("cuModuleGetGlobal_v2", byref(variable), byref(size), calm.module, b"variable")
     calm.launch("read_at", variable.value, 0)
     calm.free(b)
-    for address, stride, code, words in [
-        (0, 4, ILLEGAL_ADDRESS, "NULL"),
-        (a + 2, 4, MISALIGNED, "not a multiple of 4"),
-        (a, 40, ILLEGAL_ADDRESS, "thread (25,0,0) of block (0,0,0) reads 4 bytes"),
-        (a - 8, 0, ILLEGAL_ADDRESS, "8 bytes before the 1000-byte allocation"),
-        (b + 8, 0, ILLEGAL_ADDRESS, "8 bytes into a 4096-byte allocation that has been freed"),
-        (host.ctypes.data, 4, ILLEGAL_ADDRESS, "ordinary host memory"),
-        (1 << 60, 4, ILLEGAL_ADDRESS, "far from every allocation"),
-        (variable.value + 16, 0, ILLEGAL_ADDRESS, "16-byte variable of the module"),
+    far = 1 << 60
+    for address, stride, code, kind, *facts in [
+        (0, 4, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, "NULL"),
+        (a + 2, 4, MISALIGNED, FaultKind.MISALIGNED, hex(a + 2), 4),
+        (a, 40, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, "(25,0,0)", "(0,0,0)", 4, hex(a)),
+        (a - 8, 0, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, 8, "1000-byte", hex(a)),
+        (b + 8, 0, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, 8, "4096-byte", hex(b + 8)),
+        (host.ctypes.data, 4, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, "GPU"),
+        (far, 4, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, hex(far)),
+        (variable.value + 16, 0, ILLEGAL_ADDRESS, FaultKind.OUTSIDE, "16-byte"),
     ]:
         found, text = error(calm.launch, "read_at", address, stride)
-        assert found == code and words in text, text
-        assert "kernel read_at, kernel.cu:10" in text
+        assert (found, calm.fault()) == (code, kind)
+        assert not missing(text, "read_at", "kernel.cu:10", *facts)
+        assert address in (0, host.ctypes.data) or missing(text, "GPU")
     calm.free(a)
 
 
@@ -331,7 +336,7 @@ def test_constant_memory_is_not_written(calm):
     calm.call("cuModuleGetGlobal_v2", byref(table), byref(size), calm.module, b"table")
     calm.launch("read_at", table.value, 0)
     code, text = error(calm.launch, "number", table.value, block=(1,))
-    assert code == ILLEGAL_ADDRESS and "constant memory" in text
+    assert code == ILLEGAL_ADDRESS and calm.fault() == FaultKind.CONSTANT
     variable = c_uint64()
     calm.call("cuModuleGetGlobal_v2", byref(variable), None, calm.module, b"variable")
     assert calm.get(variable.value, 2, np.uint64).tolist() == [0x100000001, table.value]
@@ -344,58 +349,62 @@ def test_page_locked_and_registered_memory_is_reachable(calm):
     calm.launch("number", address.value)
     assert (host[:32] == np.arange(32)).all()
     code, text = error(calm.launch, "number", address.value, block=(64,))
-    assert code == ILLEGAL_ADDRESS and "registered host memory" in text
+    assert code == ILLEGAL_ADDRESS and not missing(text, "128-byte", hex(address.value))
     assert calm.raw("cuMemHostRegister_v2", address, c_size_t(8), 0) == 712
     calm.call("cuMemHostUnregister", address)
     assert calm.raw("cuMemHostUnregister", address) == 713
     assert error(calm.launch, "number", address.value)[0] == ILLEGAL_ADDRESS
 
 
-@pytest.mark.parametrize("kernel, size, words", [
-    ("read_shared", 4096 + 512, "kernel.cu:70: thread (0,0,0) of block (0,0,0) reads 4 bytes at "
-     "byte 4608 of shared memory; the block has 4608 bytes of it"),
-    ("write_local", LOCAL_BYTES, "kernel.cu:80: thread (0,0,0) of block (0,0,0) writes 4 bytes at "
-     "byte 100 of its local memory, which has 100 bytes"),
-])  # fmt: skip
-def test_shared_and_local_memory_end_somewhere(driver, kernel, size, words):
+@pytest.mark.parametrize(
+    "kernel, size, kind, line",
+    [
+        ("read_shared", 4096 + 512, FaultKind.BEYOND_SHARED, 70),
+        ("write_local", LOCAL_BYTES, FaultKind.BEYOND_LOCAL, 80),
+    ],
+)
+def test_shared_and_local_memory_end_somewhere(driver, kernel, size, kind, line):
     driver.launch(kernel, size - 4, shared=512)
     code, text = error(driver.launch, kernel, size, shared=512)
-    assert code == ILLEGAL_ADDRESS and words in text
+    assert (code, driver.fault()) == (ILLEGAL_ADDRESS, kind)
+    assert not missing(text, f"kernel.cu:{line}", "(0,0,0)", 4) and text.count(str(size)) == 2
     assert error(driver.launch, kernel, size - 2, shared=512)[0] == MISALIGNED
 
 
 def test_a_barrier_that_can_never_complete(driver):
     code, text = error(driver.launch, "deadlock", block=(128,))
     assert code == LAUNCH_FAILED
-    assert "kernel deadlock: block (0,0,0) waits at a barrier that can never complete" in text
-    assert "at kernel.cu:20: warp 0 (barrier 0 has 32 of 128 threads)" in text
-    assert "at kernel.cu:21: warps 1-3 (barrier 1 has 96 of 128 threads)" in text
+    assert driver.fault() == FaultKind.DEADLOCK and not missing(text, "deadlock", "(0,0,0)")
+    first, second = text.split("kernel.cu:")[1:]
+    assert [int(number) for number in re.findall(r"\d+", first)] == [20, 0, 0, 32, 128]
+    assert [int(number) for number in re.findall(r"\d+", second)] == [21, 1, 3, 1, 96, 128]
 
 
 def test_half_a_warp_at_a_barrier(driver):
     code, text = error(driver.launch, "half_barrier", block=(64,))
     assert code == LAUNCH_FAILED
-    assert "warps 0-1 with lanes 0-15 only (barrier 0 has 32 of 64 threads)" in text
+    assert not missing(text, "0-1", "0-15", 0, 32, 64)
 
 
 def test_trap_assert_and_deep_recursion(driver, capfd):
     code, text = error(driver.launch, "trap")
-    assert code == LAUNCH_FAILED and "kernel.cu:60: thread (1,0,0) of block (0,0,0) traps" in text
+    assert (code, driver.fault()) == (LAUNCH_FAILED, FaultKind.TRAP)
+    assert not missing(text, "kernel.cu:60", "(1,0,0)", "(0,0,0)")
     message = driver.put(np.frombuffer(b"x > 0\0", np.uint8))
     code, text = error(driver.launch, "fail_assert", message)
-    assert code == ASSERT and "thread (3,0,0) of block (0,0,0) asserts `x > 0`" in text
+    assert code == ASSERT and not missing(text, "(3,0,0)", "(0,0,0)", "`x > 0`")
     said = capfd.readouterr().err.splitlines()
     lines = [line for line in said if "Assertion" in line]  # the address sanitizer may say more
     assert len(lines) == 2
     assert lines[1].endswith("block: [0,0,0], thread: [4,0,0] Assertion `x > 0` failed.")
-    assert "too deeply" in error(driver.launch, "deep")[1]
+    assert error(driver.launch, "deep") and driver.fault() == FaultKind.STACK_OVERFLOW
     driver.free(message)
 
 
 def test_a_launch_that_never_ends_is_stopped(driver):
     driver.options(timeout_s=0.2)
     code, text = error(driver.launch, "endless", grid=(3,))
-    assert code == TIMEOUT and "longer than 0.2 s" in text and "SOFTGPU_TIMEOUT" in text
+    assert code == TIMEOUT and not missing(text, "endless", "0.2 s", "SOFTGPU_TIMEOUT")
     driver.options()
     driver.launch("empty", grid=(100,))
 
@@ -541,7 +550,7 @@ def test_memory_costs_nothing_until_touched(calm):
     assert resident_bytes() - before < 1 << 20
     assert abs(free.value - first_free / 2) < 0.2 * first_free and free.value < total.value
     code, text = error(calm.allocate, total.value)
-    assert code == OUT_OF_MEMORY and f"{total.value / 1e9:.1f} GB asked for" in text
+    assert code == OUT_OF_MEMORY and not missing(text, f"{total.value / 1e9:.1f} GB")
     calm.free(half)
     with pytest.raises(DriverError):
         calm.allocate(1 << 60)
@@ -580,7 +589,7 @@ def test_what_the_machine_lacks_is_refused(calm, machine):
     free, total = free_and_total(calm)
     assert 7 * GB < free < total and abs(total - 8 * GB) < 1024
     code, text = error(calm.allocate, 16 * GB)
-    assert code == OUT_OF_MEMORY and "16.0 GB asked for" in text and "of the 8.0 GB" in text
+    assert code == OUT_OF_MEMORY and not missing(text, "16.0 GB", "8.0 GB")
     host = c_void_p()
     assert calm.raw("cuMemHostAlloc", byref(host), c_size_t(16 * GB), 0) == OUT_OF_MEMORY
     assert calm.raw("cuMemAllocManaged", byref(host), c_size_t(16 * GB), 1) == OUT_OF_MEMORY
@@ -613,7 +622,7 @@ def test_touched_memory_is_not_counted_twice(calm, machine):
 def test_many_small_arrays_are_as_much_as_a_large_one(calm, machine):
     machine(8 * GB, GB)
     arrays = []
-    with pytest.raises(DriverError, match="20.0 MB asked for"):
+    with refused(DriverError, "20.0 MB"):
         while len(arrays) < 100:
             arrays.append(calm.allocate(20 * 10**6))
     assert 10 < len(arrays) < 50
@@ -646,7 +655,7 @@ def test_limits_of_control_groups_count(calm, machine, files):
     machine(64 * GB, 60 * GB, files)
     free, total = free_and_total(calm)
     assert total == 3 * GB and GB < free < 2 * GB
-    assert "of the 3.0 GB" in error(calm.allocate, 16 * GB)[1]
+    assert not missing(error(calm.allocate, 16 * GB)[1], "3.0 GB")
 
 
 def flags_of_mapping(address):
@@ -710,8 +719,7 @@ def test_copies_stay_inside_allocations(calm):
             calm.raw("cuMemsetD8_v2", address, 1, size),
         ):
             assert code == INVALID_VALUE
-    words = calm.error_text(INVALID_VALUE)
-    assert words.startswith("invalid argument: ") and "8 bytes" in words
+    assert not missing(calm.error_text(INVALID_VALUE), 8)
     calm.call("cuMemcpyHtoD_v2", c_uint64(a), pointer, c_size_t(0))
     assert calm.raw("cuMemcpyDtoH_v2", None, c_uint64(a), c_size_t(4)) == INVALID_VALUE
     calm.free(a)
@@ -895,15 +903,15 @@ def test_modules_that_cannot_be_loaded(calm, tmp_path):
     calm.call("cuModuleLoad", byref(module), str(tmp_path / "kernels.ptx").encode())
     calm.call("cuModuleUnload", module)
     code, text = error(calm.function, "nothing")
-    assert code == NOT_FOUND and "no kernel named 'nothing'; it has number, " in text
+    assert code == NOT_FOUND and not missing(text, "'nothing'", "number")
 
 
 def test_what_is_not_there_says_so(calm):
     assert calm.raw("cuMemPoolExportPointer") == NOT_SUPPORTED
-    assert "memory shared between processes" in calm.error_text(NOT_SUPPORTED)
+    assert not missing(calm.error_text(NOT_SUPPORTED), "cuMemPoolExportPointer")
     assert calm.raw("cuTexRefCreate") == NOT_SUPPORTED
-    assert "texture references" in calm.error_text(NOT_SUPPORTED)
-    assert calm.error_text(700) == "an illegal memory access was encountered"
+    assert not missing(calm.error_text(NOT_SUPPORTED), "cuTexRefCreate")
+    assert missing(calm.error_text(700), "cuTexRefCreate")
 
 
 def test_the_linker_puts_texts_one_after_the_other_and_refuses_machine_code(calm):
@@ -919,7 +927,7 @@ def test_the_linker_puts_texts_one_after_the_other_and_refuses_machine_code(calm
     add(PTX, b"some PTX\n//@@\nnot of it", b"one")
     add(CUBIN, b"more of it\0", b"two")
     assert add(OBJECT, b"\x7fELF\0\0\0", b"three", calm.raw) == NOT_SUPPORTED
-    assert "does not link three" in calm.error_text(NOT_SUPPORTED)
+    assert not missing(calm.error_text(NOT_SUPPORTED), "three")
     calm.call("cuLinkComplete", linker, byref(image), byref(size))
     assert ctypes.string_at(image, size.value) == b"some PTX\nmore of it\n"
     calm.call("cuLinkDestroy", linker)
@@ -986,16 +994,19 @@ def test_printf_of_nonsense_is_a_fault(calm, capfd):
     buffer = calm.put(np.array([0x1234], np.uint64))
     out = calm.put(np.zeros(1, np.int32))
     code, text = error(calm.launch, "print", nowhere, buffer, 0, out, block=(1,))
-    assert code == ILLEGAL_ADDRESS and "no string: 0x1234" in text
-    assert "format" in error(calm.launch, "print", 8, buffer, 0, out, block=(1,))[1]
-    assert "fewer" in error(calm.launch, "print", nowhere, 8, 0, out, block=(1,))[1]
+    assert (code, calm.fault()) == (ILLEGAL_ADDRESS, FaultKind.PRINTF_STRING)
+    assert not missing(text, "0x1234")
+    assert error(calm.launch, "print", 8, buffer, 0, out, block=(1,))
+    assert calm.fault() == FaultKind.PRINTF_FORMAT
+    assert error(calm.launch, "print", nowhere, 8, 0, out, block=(1,))
+    assert calm.fault() == FaultKind.PRINTF_ARGUMENTS
 
 
 def test_error_text_is_of_the_last_error(calm):
     assert error(calm.launch, "trap")[0] == LAUNCH_FAILED
     assert calm.raw("cuModuleLoad", byref(c_void_p()), b"/nowhere/x.ptx") == 301
-    assert calm.error_text(LAUNCH_FAILED) == "unspecified launch failure"
-    assert calm.error_text(301) == "file not found: /nowhere/x.ptx"
+    assert missing(calm.error_text(LAUNCH_FAILED), "trap")  # another error came after it
+    assert not missing(calm.error_text(301), "/nowhere/x.ptx")
     text = c_char_p()
     assert calm.raw("cuGetErrorString", 12345, byref(text)) == INVALID_VALUE
 
@@ -1025,7 +1036,7 @@ def test_a_folder_with_spaces(there):
     assert ctypes.CDLL(str(build.build()))
     assert sorted(path.name for path in there.glob("lib*")) == ["libcuda.so", "libcuda.so.1"]
     (there / "base/handles.c").write_text("this is no C")
-    with pytest.raises(build.BuildError, match="the C compiler failed"):
+    with refused(build.BuildError, "handles.c"):
         build.build()
     assert ctypes.CDLL(str(there / "libcuda.so.1"))  # the old one is still there
 
@@ -1049,5 +1060,5 @@ def test_a_package_that_cannot_be_written_to(there, tmp_path, monkeypatch):
 
 def test_no_compiler_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(build.BuildError, match="^no C compiler found: sudo apt install gcc"):
+    with refused(build.BuildError, "sudo apt install gcc"):
         build.build(force=True)

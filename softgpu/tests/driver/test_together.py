@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from softgpu import xray
+from softgpu.faults import FaultKind
 from softgpu.tests import autoinit
+from softgpu.tests.facts import stopped
 
 import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip
@@ -70,7 +72,7 @@ def test_reserved_shared_memory_is_usable_and_outside_of_the_blocks_own(tiles):
 
 @software
 def test_reserved_shared_memory_is_closed_to_who_does_not_ask_for_it(tiles):
-    with pytest.raises(cuda.LogicError, match="writes 4 bytes at byte 232448 of shared memory"):
+    with stopped(FaultKind.BEYOND_SHARED, 4, 232448):
         tiles.get_function("past_the_block")(np.int32(227 << 10), block=(1, 1, 1), shared=1024)
 
 
@@ -157,16 +159,16 @@ def test_pipelines(barriers, count):
 
 @software
 @pytest.mark.parametrize(
-    "name, arguments, words",
+    "name, arguments, kind, facts",
     [
-        ("never_completes", [np.int32(65)], r"never complete.*warps 0-1 .*1 of 65 arrivals are to"),
-        ("too_many", [], r"arrives 4 times at an mbarrier that waits for 3 arrivals only"),
-        ("never_completes", [np.int32(-1)], r"1 to 1048575 are possible"),
+        ("never_completes", [np.int32(65)], "MBARRIER_ARRIVALS_MISSING", ["0-1", 1, 65]),
+        ("too_many", [], "MBARRIER_ARRIVALS", [4, 3]),
+        ("never_completes", [np.int32(-1)], "MBARRIER_COUNT", [1, 1048575]),
     ],
 )
-def test_wrong_use_of_a_barrier_is_told(barriers, name, arguments, words):
+def test_wrong_use_of_a_barrier_is_told(barriers, name, arguments, kind, facts):
     kernel = barriers.get_function(name)
-    with pytest.raises(cuda.LaunchError, match=words):
+    with stopped(FaultKind[kind], *facts):
         kernel(*arguments, block=(64, 1, 1))
 
 
@@ -197,8 +199,8 @@ def test_bytes_that_do_not_come_are_told(mbarriers, told, copied):
     x = gpuarray.zeros(1024, np.uint8)
     here = FOLDER / "mbarriers.cu"
     line = 1 + next(n for n, t in enumerate(here.read_text().splitlines()) if "AGAIN:" in t)
-    words = rf":{line}: warps 0-1 .*0 of 1 arrivals are to come; {copied} of {told} bytes have"
-    with pytest.raises(cuda.LaunchError, match=rf"block \(0,0,0\) waits.*{words}"):
+    facts = "(0,0,0)", f"kernel.cu:{line}", "0-1", 0, 1, copied, told
+    with stopped(FaultKind.MBARRIER_BYTES_MISSING, *facts):
         mbarriers.get_function("too_few_bytes")(
             x, np.int32(told), np.int32(copied), block=(64, 1, 1)
         )

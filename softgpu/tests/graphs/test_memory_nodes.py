@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from softgpu.faults import FaultKind
+from softgpu.tests import facts
 from softgpu.tests.driver.harness import DriverError
 from softgpu.tests.graphs.test_graphs import GRAPH, Graph, kernel_node, launch
 
@@ -110,7 +112,7 @@ def test_memory_that_stays_is_freed_before_the_next_launch(driver, graph, kind):
         launch(driver, exec_)
         assert written(driver, made.address)
         assert raw_launch(driver, exec_) == INVALID_VALUE
-        assert "is not free" in driver.error_text(INVALID_VALUE)
+        assert not facts.missing(driver.error_text(INVALID_VALUE), hex(made.address))
         stream = [None] if call == "cuMemFreeAsync" else []
         driver.call(call, c_uint64(made.address), *stream)
         assert driver.raw(call, c_uint64(made.address), *stream) == INVALID_VALUE
@@ -142,11 +144,11 @@ def test_it_is_freed_once(driver, graph):
     free(graph, inside)
     free(other, outside)
     assert refused(graph, INVALID_VALUE, "MemFree", c_uint64(inside))
-    assert "this graph" in driver.error_text(INVALID_VALUE)
+    assert not facts.missing(driver.error_text(INVALID_VALUE), hex(graph.handle.value))
     assert refused(other, INVALID_VALUE, "MemFree", c_uint64(inside))
     assert refused(other, INVALID_VALUE, "MemFree", c_uint64(outside))
     assert refused(graph, INVALID_VALUE, "MemFree", c_uint64(outside))
-    assert "another graph" in driver.error_text(INVALID_VALUE)
+    assert not facts.missing(driver.error_text(INVALID_VALUE), hex(other.handle.value))
 
 
 def test_only_what_a_graph_allocates_is_freed_by_one(driver, graph):
@@ -196,8 +198,8 @@ def test_a_kernel_that_comes_too_early_is_told_so(driver, graph):
     early.kernel("number", address)
     exec_ = early.instantiate()
     assert raw_launch(driver, exec_) == ILLEGAL_ADDRESS
-    text = driver.error_text(ILLEGAL_ADDRESS)
-    assert "0 bytes into 128 bytes of a graph, which are there only from the launch" in text
+    assert driver.fault() == FaultKind.OUTSIDE
+    assert not facts.missing(driver.error_text(ILLEGAL_ADDRESS), "number", 0, 128)
 
 
 def test_nodes_tell_what_they_do(driver, graph):
@@ -253,7 +255,7 @@ def test_such_a_graph_is_one_of_a_kind(driver, graph):
     params = AnyNode((MEM_ALLOC,), alloc=alloc_node(64))
     assert driver.raw("cuGraphNodeSetParams", first, byref(params)) == NOT_SUPPORTED
     assert driver.raw("cuGraphExecNodeSetParams", exec_, first, byref(params)) == NOT_SUPPORTED
-    with pytest.raises(DriverError, match="once at a time"):
+    with facts.refused(DriverError, "cuGraphExecDestroy"):
         graph.instantiate()
     driver.call("cuGraphExecDestroy", exec_)
     graph.instantiate()
@@ -270,11 +272,11 @@ def test_it_can_be_moved_into_another(driver, graph):
         (INVALID_VALUE, "ChildGraph", parent.handle),
     ):
         assert refused(graph, code, kind, wanted)
-    with pytest.raises(DriverError, match="inside of a node"):
+    with facts.refused(DriverError, hex(parent.handle.value)):
         graph.instantiate()
     assert refused(Graph(driver), NOT_SUPPORTED, "ChildGraph", parent.handle)
     again = AnyNode((GRAPH,), child=(graph.handle.value, MOVED))
-    with pytest.raises(DriverError, match="inside of another node"):
+    with facts.refused(DriverError, hex(parent.handle.value)):
         Graph(driver).any(again)
     exec_ = parent.instantiate()
     told = (c_uint64 * 3)()
@@ -338,5 +340,5 @@ def test_a_picture_shows_them(driver, graph, tmp_path):
     picture = tmp_path / "graph.dot"
     driver.call("cuGraphDebugDotPrint", graph.handle, str(picture).encode(), c_uint())
     text = picture.read_text()
-    assert f"MEM_ALLOC\\n128 bytes at 0x{address:x}" in text
+    assert "MEM_ALLOC\\n128 " in text and not facts.missing(text, hex(address))
     assert f"MEM_FREE\\n0x{address:x}" in text

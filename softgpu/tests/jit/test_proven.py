@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from softgpu.faults import FaultKind
 from softgpu.jit.analysis.strides import strides_along_x
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
 from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
 from softgpu.tests import autoinit
+from softgpu.tests.facts import stopped
 
 from .text import HEAD
 
@@ -124,9 +126,7 @@ def test_a_loop_that_runs_past_its_array_faults_at_the_first_thread_that_does(mo
     n = 64
     a, b = gpuarray.to_gpu(floats(n, n)), gpuarray.to_gpu(floats(n * n - 20))
     c = gpuarray.zeros((n, n), np.float32)
-    with pytest.raises(
-        cuda.LogicError, match=r"thread \(12,0,0\) of block \(2,0,0\) reads 4 bytes"
-    ):
+    with stopped(FaultKind.OUTSIDE, "(12,0,0)", "(2,0,0)", 4):
         launch = {"block": (16, 16, 1), "grid": (3, 1)}
         module.get_function("naive")(a, b, c, np.int32(n), np.int32(n), **launch)
         cuda.Context.synchronize()
@@ -214,9 +214,7 @@ def test_shared_memory_is_read_from_anywhere_inside_it(module, n):
     module.get_function("scattered")(y, gpuarray.to_gpu(at), np.int32(n), block=(64, 1, 1))
     np.testing.assert_array_equal(y.get()[:n], 5 * at[:n])
     at[n - 1] = 64
-    with pytest.raises(
-        cuda.LogicError, match=rf"thread \({n - 1},0,0\).*byte 256 of shared memory"
-    ):
+    with stopped(FaultKind.BEYOND_SHARED, f"({n - 1},0,0)", 256):
         module.get_function("scattered")(y, gpuarray.to_gpu(at), np.int32(n), block=(64, 1, 1))
         cuda.Context.synchronize()
 

@@ -7,6 +7,7 @@ import pytest
 from softgpu import xray
 from softgpu.ptx import parse
 from softgpu.tests import autoinit
+from softgpu.tests.facts import refused
 
 if not autoinit.is_software:
     pytest.skip("a real GPU looks at no byte of an allocation's last page", allow_module_level=True)
@@ -129,7 +130,7 @@ def test_what_no_byte_is_used_of_may_lie_outside(mask):
 )
 def test_used_bytes_outside_are_told(mask, bytes_):
     kernel, memory, out = loads(mask), ones(7), cuda.mem_alloc(4)
-    with pytest.raises(cuda.LogicError, match=rf"reads {bytes_} bytes? at"):
+    with refused(cuda.LogicError, bytes_):
         kernel(out, memory, block=(1, 1, 1))
         cuda.Context.synchronize()
     (finding,) = xray.sanitize(kernel, out, memory, block=1, grid=1)
@@ -184,7 +185,7 @@ def test_one_that_reads_too_many_is_told(over, read):
     arguments, shape = (out, x, np.int32(77), np.int32(over)), {"block": (32, 1, 1), "grid": (1, 1)}
     (finding,) = xray.sanitize(kernel, *arguments, **shape)
     assert (finding.kind, finding.count) == ("out of bounds", 1)
-    with pytest.raises(cuda.LogicError, match=f"thread .19,0,0.*reads {read} bytes at"):
+    with refused(cuda.LogicError, "(19,0,0)", read):
         kernel(*arguments, **shape)
         cuda.Context.synchronize()
 

@@ -8,6 +8,7 @@ import pytest
 
 from softgpu import xray
 from softgpu.tests import python
+from softgpu.tests.facts import missing
 
 from . import Device, loaded, software
 
@@ -125,6 +126,19 @@ def test_batches(blas, rng, letter):
     factors = one, lists[0], m, lists[1], k, half
     blas(f"cublas{letter}gemmBatched", 0, 0, m, n, k, *factors, lists[2], m, count)
     close(letter, dc.get().reshape(count, n, m), np.swapaxes(wanted, 1, 2))
+
+
+@pytest.mark.parametrize("code, one, small", [(2, 0x3C00, 0x0800), (14, 0x3F80, 0x3900)])
+def test_halves_are_summed_as_tensor_cores_sum_them(blas, code, one, small):
+    """Which cut 2^-26 off beside 1; floats would have rounded 30 of them up."""
+    line = np.array(([one] + 15 * [small]) * 2, np.uint16)
+    c = Device(np.array([3, 3], np.float32))
+    for at, factors in enumerate([(1, 0), (0.5, 2)]):
+        alpha, beta = (pointer(np.array([factor], np.float32)) for factor in factors)
+        sides = Device(line), code, 32, Device(line), code, 32
+        out = c_void_p(c._as_parameter_.value + 4 * at)
+        blas("cublasGemmEx", 1, 0, 1, 1, 32, alpha, *sides, beta, out, 0, 1, 68, -1)
+    assert c.get().tolist() == [2, 7]
 
 
 @pytest.mark.parametrize("of", [np.float16, np.float32])
@@ -640,9 +654,9 @@ def test_what_is_wrong_is_refused(blas, capfd):
     assert blas.library.cublasSgemm_v2(None, 0, 0, 8, 8, 8, one, a, 8, a, 8, one, a, 8) == 1
     assert capfd.readouterr().err == ""
     blas(gemm, 0, 0, 8, 8, 9, one, a, 8, a, 9, one, a, 8, status=EXECUTION_FAILED)
-    assert "the 256-byte allocation there has only 256 left" in capfd.readouterr().err
+    assert not missing(capfd.readouterr().err, "256-byte")
     blas("cublasSgeqrfBatched", status=NOT_SUPPORTED)
-    assert capfd.readouterr().err == "softgpu: cublasSgeqrfBatched is not supported\n"
+    assert not missing(capfd.readouterr().err, "cublasSgeqrfBatched")
 
 
 def test_names_of_statuses(blas):

@@ -305,9 +305,9 @@ def run(text: str, build: str = "plain", quick: bool = True, whole: bool = False
         for kernel in module.program.kernels:
             code = module.code(kernel.name, build, quick)
             ffi.new("KernelFacts *", facts_of(kernel, code))
-            compiler.module_of(code._emitted)
+            compiler.module_of(code.emitted())
             if whole:
-                compiler.machine_code(compiler.module_of(code._emitted), quick)
+                compiler.machine_code(compiler.module_of(code.emitted()), quick)
     except PtxError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, PtxError):
             raise error.__cause__ from None  # a mistake, told as if it were a refusal

@@ -7,6 +7,7 @@ import pytest
 
 from softgpu import xray
 from softgpu.tests import autoinit
+from softgpu.tests.facts import missing, refused
 from softgpu.tests.xray.nsight import matrices
 from softgpu.xray.fragments import holders
 
@@ -83,9 +84,9 @@ def test_every_element_has_one_holder():
 
 def test_what_has_no_fragment():
     for shape, kind in ("m16n8k15", "f16"), ("m8n8k4", "f16"), ("m16n16k16", "f16"), ("x", "f32"):
-        with pytest.raises(ValueError, match=f"no mma.sync of {kind} in shape {shape}"):
+        with refused(ValueError, "mma.sync", kind, shape):
             xray.draw_fragment(shape, kind)
-    with pytest.raises(ValueError, match="a part is one of a, b, c, not 'd'"):
+    with refused(ValueError, "a, b, c", "'d'"):
         xray.draw_fragment(parts="d")
 
 
@@ -94,14 +95,14 @@ def test_a_fragment_is_drawn(axes_of):
     texts = [text.get_text() for text in axes.texts]
     assert len(axes.patches) == 32 * (4 + 2 + 2) and texts.count("31") == 4 + 2 + 2
     assert {"a: 16 × 16 f16", "b: 16 × 8 f16", "c: 16 × 8"} <= {*texts}
-    assert "lane 0 holds [0, 0], [0, 1], [8, 0], [8, 1]." in alt
+    assert not missing(alt, 0, "[0, 0], [0, 1], [8, 0], [8, 1]")
 
 
 def test_one_lane_is_named(axes_of):
     axes, alt = axes_of(xray.draw_fragment, "m16n8k32", "s8", lane=5, parts="a")
     named = [text.get_text() for text in axes.texts if "–" in text.get_text()]
     assert named == ["0–3", "8–11", "4–7", "12–15"]
-    assert "lane 5 holds [1, 4], [1, 5], [1, 6], [1, 7], [9, 4]" in alt
+    assert not missing(alt, 5, "[1, 4], [1, 5], [1, 6], [1, 7], [9, 4]")
 
 
 @pytest.mark.parametrize("kernel", ["matrix_x1", "matrix_x2", "matrix_x4", "matrix_x4t"])
@@ -114,7 +115,7 @@ def test_rows_of_matrices_are_drawn_on_banks_as_they_are_counted(kernel, axes_of
         waves, _, conflicts, _ = (expected[metric] for metric in matrices.METRICS)
         line = next(p for p, n in report.lines.items() if n["lds.wavefronts"] == waves)
         _, alt = axes_of(xray.draw_banks, report, line, operation="load")
-        assert f" {waves} wavefront" in alt and f" {conflicts} of them" in alt, case.loads
+        assert not missing(alt, waves, conflicts), case.loads
     assert cases
 
 
@@ -148,7 +149,7 @@ def test_a_sum_is_drawn_as_the_tensor_core_adds(terms, axes_of):
     kernel_of(SUM, "add")(*given, c, grid=(1, 1), block=(32, 1, 1))
     rounded = [tuple(np.float16(t).tolist()) if isinstance(t, tuple) else t for t in terms]
     _, alt = axes_of(xray.draw_sum, rounded)
-    assert f"then all is added: {c.get()[0]:g}," in alt
+    assert f": {c.get()[0]:g}," in alt
 
 
 def test_bits_that_are_cut_are_red(axes_of):

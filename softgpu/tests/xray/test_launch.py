@@ -9,6 +9,7 @@ from helpers import autoinit, sources, tensormap, xray
 from helpers.play.trace import record
 from softgpu.loader import Engine
 from softgpu.tests import ROOT
+from softgpu.tests.facts import refused
 from softgpu.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 
 from pycuda import gpuarray  # isort: skip
@@ -66,7 +67,7 @@ def test_an_error_of_after_is_no_finding(driver, watch):
 
     x = gpuarray.zeros(4, np.float32)
     kernel = sources.kernel("__global__ void set(float *x) { x[threadIdx.x] = 1; }", "set")
-    with pytest.raises(ArithmeticError, match="after's own"):
+    with pytest.raises(ArithmeticError):
         watch(kernel, x, grid=1, block=4, after=after)
     assert not x.get().any()
 
@@ -166,7 +167,7 @@ def test_chosen_blocks_run_in_any_build(watch):
 @pytest.mark.parametrize("chosen", [[], [range(0)], [range(0, 9, 2)], [range(-1, 3)],
                                     [range(4), range(3, 5)]])  # fmt: skip
 def test_what_are_no_blocks_is_refused(chosen):
-    with pytest.raises(ValueError, match="blocks"), Engine.in_use().only_blocks(chosen):
+    with refused(ValueError, [r for r in chosen if r]), Engine.in_use().only_blocks(chosen):
         pass
 
 
@@ -214,7 +215,7 @@ def test_an_array_beyond_32_bits_costs_what_is_touched(driver):
     assert (x.part(count - 100, 100, "f4") == np.where(written, places % 1000, -1)).all()
     assert (x.part(0, 1000, "f4") == np.where(np.arange(1000) < 512, np.arange(1000), 0)).all()
     narrow = sources.kernel(re.sub(r"long long i(.*)\(long long\)", r"int i\1", FILL), "fill")
-    with pytest.raises(cuda.LogicError, match="fill"):
+    with refused(cuda.LogicError, "fill"):
         launched(narrow, range(last, last + 1))
 
 
@@ -223,7 +224,7 @@ def test_xray_does_not_watch_a_launch_on_sparse_memory():
     kernel = sources.kernel(FILL, "fill")
     x = Sparse(target_of(kernel), 1 << 33)
     for watch in WATCHED.values():
-        with pytest.raises(ValueError, match="sparse memory: launch it plainly"):
+        with pytest.raises(ValueError):
             watch(kernel, np.uintp(x.address), np.int64(1), grid=1, block=32)
 
 

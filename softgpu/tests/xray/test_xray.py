@@ -13,6 +13,7 @@ from softgpu.jit.analysis.merging import merged_accesses
 from softgpu.jit.facts.layout import Image, Layout
 from softgpu.loader import Engine
 from softgpu.ptx import parse
+from softgpu.tests.facts import missing, refused
 from softgpu.tests.xray.nsight.cases import CASES, OWN, SCATTERED
 from softgpu.tests.xray.nsight.record import METRICS, golden
 from softgpu.xray import draw, launch
@@ -277,10 +278,10 @@ extern "C" __global__ void k(const float *x, float *y) {{
         grid=1, block=32,
     )  # fmt: skip
     (place,) = (p for p in report.lines if report.lines[p]["ld.sectors"])
-    assert report.named(place) == "far.cuh:1, called at lines 3, 4"
-    assert "  (from lines 3, 4)\n" in str(report)
-    assert "(from lines 3, 4)" in report._repr_html_()
-    assert report.named(report.place(3)) == "line 3"
+    assert not missing(report.named(place), "far.cuh:1", "3, 4")
+    for text in str(report), report._repr_html_():
+        assert re.search(r"\(\w+ \w+ 3, 4\)", text)
+    assert not missing(report.named(report.place(3)), 3)
 
 
 @software
@@ -324,8 +325,8 @@ def test_nsight_names(tree):
 
 def test_it_prints(tree):
     text = repr(tree)
-    assert text.startswith("tree: 4 blocks of 256 threads, 1,024 bytes of shared memory")
-    assert "global loads" in text and "125  sectors, 3.9 for each of 32 requests" in text
+    assert text.startswith("tree: 4 ") and not missing(text.splitlines()[0], 256, "1,024")
+    assert re.search(r"\b125  \w+, 3.9 \w+ \w+ \w+ 32\b", text)
     row = next(line for line in text.splitlines() if "x[i]" in line)
     assert row.startswith("*    6") and " 125 " in row
     html = tree._repr_html_()
@@ -342,7 +343,7 @@ def test_compare(tree):
     rows = {what: (a, b) for what, a, b in both.rows()}
     assert rows["global loads: requests"] == (32, 16)
     assert "x 0.5" in repr(both) and "<table" in both._repr_html_()
-    with pytest.raises(TypeError, match="two reports"):
+    with refused(TypeError, "int"):
         xray.compare(tree, 1)
 
 
@@ -396,7 +397,7 @@ def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
     report = xray.profile(known, x, out, np.int64(1000), grid=4, block=256, shared=1024)
     assert report.total["ld.sectors"] == 125
     stranger = SourceModule("__global__ void f() {}").get_function("f")
-    with pytest.raises(TypeError, match="needs the kernel's source"):
+    with refused(TypeError, "debug=True"):
         xray.profile(stranger, grid=1, block=1)
     launch._beside.cache_clear()
 
@@ -405,38 +406,38 @@ def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change, error, text",
+    "change, error, facts",
     [
-        ({"grid": 0}, ValueError, "grid=0: nothing is launched"),
-        ({"grid": (4, 0)}, ValueError, "nothing is launched"),
-        ({"block": 1.5}, TypeError, "whole numbers"),
-        ({"block": (1, 2, 3, 4)}, TypeError, "one to three"),
-        ({"watch": 4}, ValueError, "no such block"),
-        ({"watch": (0, 1)}, ValueError, "no such block"),
-        ({"kernel": 3}, TypeError, "not at int"),
-        ({"kernel": (TREE, "bush")}, LookupError, "no kernel named 'bush'; it has tree"),
-        ({"kernel": "reduce/nothing.cu"}, FileNotFoundError, "no kernel file"),
+        ({"grid": 0}, ValueError, ["grid=0", 1]),
+        ({"grid": (4, 0)}, ValueError, ["grid=(4, 0)", 1]),
+        ({"block": 1.5}, TypeError, ["block", 1.5]),
+        ({"block": (1, 2, 3, 4)}, TypeError, ["block", (1, 2, 3, 4)]),
+        ({"watch": 4}, ValueError, ["watch=4"]),
+        ({"watch": (0, 1)}, ValueError, ["watch=(0, 1)"]),
+        ({"kernel": 3}, TypeError, ["int"]),
+        ({"kernel": (TREE, "bush")}, LookupError, ["'bush'", "tree"]),
+        ({"kernel": "reduce/nothing.cu"}, FileNotFoundError, ["reduce/nothing.cu"]),
     ],
 )
-def test_wrong_launches(change, error, text):
+def test_wrong_launches(change, error, facts):
     options = {"kernel": (TREE, "tree"), "grid": 1, "block": 32, "shared": 128} | change
-    with pytest.raises(error, match=text):
+    with refused(error, *facts):
         xray.profile(options.pop("kernel"), **options)
 
 
 @pytest.mark.parametrize(
-    "argument, text",
+    "argument, kind, instead",
     [
-        (True, "is a bool: pass np.int8(1)"),
-        (np.bool_(False), "is a bool: pass np.int8(0)"),
-        (0.5, "is a Python float: pass np.float32(0.5)"),
-        (-(1 << 31), "is a Python int: pass np.int32(-2147483648)"),
-        (1 << 31, "is a Python int: pass np.int64(2147483648) or, for an address, the array"),
+        (True, "bool", "np.int8(1)"),
+        (np.bool_(False), "bool", "np.int8(0)"),
+        (0.5, "float", "np.float32(0.5)"),
+        (-(1 << 31), "int", "np.int32(-2147483648)"),
+        (1 << 31, "int", "np.int64(2147483648)"),
     ],
 )
-def test_arguments_without_a_size_are_refused(argument, text):
+def test_arguments_without_a_size_are_refused(argument, kind, instead):
     source = "struct Two { int a, b; };\n__global__ void f(Two two) {}"
-    with pytest.raises(TypeError, match=re.escape(f"argument 1 (Two two) {text}") + "$"):
+    with refused(TypeError, 1, "(Two two)", kind, instead):
         xray.profile((source, "f"), argument, grid=1, block=1)
 
 
@@ -446,80 +447,84 @@ def test_only_a_kernel_that_is_not_there_is_missing(monkeypatch):
         raise cuda.LogicError("cuModuleGetFunction failed: context is destroyed")
 
     monkeypatch.setattr("pycuda.compiler.SourceModule.get_function", fail)
-    with pytest.raises(cuda.LogicError, match="context is destroyed"):
+    with refused(cuda.LogicError, "context is destroyed"):
         xray.profile(("__global__ void is_there() {}", "is_there"), grid=1, block=1)
 
 
 @software
 def test_wrong_arguments():
-    with pytest.raises(TypeError, match=r"tree takes 3 arguments \(float \*x, .*\), not 1"):
+    with refused(TypeError, "tree", 3, "(float *x", 1):
         xray.profile((TREE, "tree"), np.int32(1), grid=1, block=32, shared=128)
-    with pytest.raises(cuda.LogicError, match="kernel.cu:6: thread"):
+    with refused(cuda.LogicError, "kernel.cu:6"):
         xray.profile(
             (TREE, "tree"), np.uintp(64), np.uintp(64), np.int32(9), grid=1, block=32, shared=128
         )
     function = SourceModule(TREE).get_function("tree")
-    with pytest.raises(TypeError, match=r"tree takes 3 arguments \(float \*x, .*\), not 1"):
+    with refused(TypeError, "tree", 3, "(float *x", 1):
         xray.profile(function, np.int32(1), grid=1, block=32, shared=128)
-    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+    with refused(cuda.LogicError, "tree", 20, 4):
         function(np.int32(1), grid=(1, 1), block=(32, 1, 1), shared=128)
-    with pytest.raises(cuda.LaunchError, match=r"\(8 \+ 8 \+ 4\), not 24: .* np.int64"):
+    with refused(cuda.LaunchError, "(8 + 8 + 4)", 24, "np.int64"):
         args = np.uintp(64), np.uintp(64), np.int64(9)
         function(*args, grid=(1, 1), block=(32, 1, 1), shared=128)
-    with pytest.raises(LookupError, match=r"no kernel named 'tre'; it has tree$"):
+    with refused(LookupError, "'tre'", "tree"):
         xray.profile((TREE, "tre"), grid=1, block=32)
     mangled = SourceModule(TREE, no_extern_c=True)
-    with pytest.raises(cuda.LogicError, match='only _Z4treePKfPfi: declare it extern "C"'):
+    with refused(cuda.LogicError, "_Z4treePKfPfi", 'extern "C"'):
         mangled.get_function("tree")
     template = (
         "template<class T> __global__ void f(T *x) {} template __global__ void f<int>(int *);"
     )
     module = SourceModule(template + "__global__ void g() {}", no_extern_c=True)
-    with pytest.raises(cuda.LogicError, match="named 'f'; it has _Z1fIiEvPT_, _Z1gv$"):
+    with refused(cuda.LogicError, "'f'", "_Z1fIiEvPT_, _Z1gv"):
         module.get_function("f")
     assert xray.profile("first/empty.cu", grid=1, block=1).total["ld.requests"] == 0
 
 
 def test_lines_that_did_nothing(tree):
-    with pytest.raises(LookupError, match="nothing happened on line 3"):
+    with refused(LookupError, "tree", 3, 6):
         tree.place(3)
-    with pytest.raises(LookupError, match="contains 'goto'"):
+    with refused(LookupError, "tree", "'goto'"):
         tree.place("goto")
-    with pytest.raises(LookupError, match="did not touch shared memory"):
+    with refused(LookupError, "tree", 2):
         xray.draw_banks(tree, "__global__")
-    with pytest.raises(LookupError, match="turns 0 to"):
+    with refused(LookupError, "tree", 6, 0):
         xray.draw_access(tree, "x[i]", turn=99)
 
 
 def test_wrong_pictures(tree):
-    with pytest.raises(ValueError, match="load, store, red, atomic, not 'laod'"):
+    with refused(ValueError, "load, store, red, atomic", "'laod'"):
         xray.draw_banks(tree, 6, operation="laod")
-    with pytest.raises(ValueError, match="load, store, red, atomic, not 'shuffle'"):
+    with refused(ValueError, "load, store, red, atomic", "'shuffle'"):
         xray.draw_access(tree, 6, operation="shuffle")
-    with pytest.raises(LookupError, match="has no load of shared memory, only store"):
+    with refused(LookupError, 6, "load", "store"):
         xray.draw_banks(tree, 6, operation="load")
     for picture in (xray.draw_access, xray.draw_banks, lambda *_: xray.draw_steps(TREE)):
-        with pytest.raises(TypeError, match="not of a value of type str"):
+        with refused(TypeError, "str"):
             picture(TREE, 6)
-    with pytest.raises(TypeError, match="of which line"):
+    with refused(TypeError, "draw_shuffle(report, line)"):
         xray.draw_shuffle(tree)
-    with pytest.raises(TypeError, match="by how many lanes"):
+    with refused(TypeError, 'draw_shuffle("down", by)'):
         xray.draw_shuffle("down")
-    with pytest.raises(ValueError, match="takes a Report or one of up, down"):
+    with refused(ValueError, "Report", "up, down"):
         xray.draw_shuffle(TREE)
 
 
 # --- pictures -------------------------------------------------------------------------------------
 
 
+def sectors_of(alt):
+    """How many sectors some lanes touch, of so many bytes each, in a picture's text."""
+    return int(re.search(r"\b\d+ \w+ \w+ 4 \w+ \w+ (\d+)\b", alt)[1])
+
+
 def test_pictures(tree):
     access = xray.draw_access(tree, "x[i]")
-    assert "32 lanes of 4 bytes touch 4 sectors" in access.alt
-    assert "128 of 128 bytes moved are used" in access.alt
+    assert sectors_of(access.alt) == 4 and re.search(r"\b128 \w+ 128\b", access.alt)
     assert access._repr_html_().lstrip().startswith("<img") and "alt=" in access._repr_html_()
     steps = xray.draw_steps(tree)
-    assert "of 256 threads" in steps.alt and "9 barriers" in steps.alt
-    assert "take 1 wavefront over 32 banks" in xray.draw_banks(tree, "s[t + half]", warp=3).alt
+    assert not missing(steps.alt, 256, 9)
+    assert not missing(xray.draw_banks(tree, "s[t + half]", warp=3).alt, 1, 32)
 
 
 def test_each_access_of_a_line_can_be_drawn():
@@ -535,16 +540,17 @@ def test_each_access_of_a_line_can_be_drawn():
     }"""
     report = xray.profile((source, "both"), *[cuda.mem_alloc(8192)] * 3, grid=1, block=32)
     alts = [xray.draw_access(report, "b[2 * t]", access=n).alt for n in range(2)]
-    assert [f"{end} of 2 loads" in alt for end, alt in zip(("1st", "2nd"), alts)] == [True, True]
-    assert {"touch 4 sectors" in alt for alt in alts} == {True, False}
+    assert all(re.search(rf"\b{end} \w+ 2\b", alt) for end, alt in zip(("1st", "2nd"), alts))
+    assert {sectors_of(alt) == 4 for alt in alts} == {True, False}
     unrolled = [xray.draw_access(report, "k + 1", access=n).alt for n in range(3)]
-    assert [int(re.search(r"touch (\d+) sectors", alt)[1]) for alt in unrolled] == [8, 12, 16]
+    assert [sectors_of(alt) for alt in unrolled] == [8, 12, 16]
     turn = xray.draw_access(report, "32 * k", operation="store", turn=2).alt
-    assert "Store of line 9" in turn and "by warp 0, 3rd of 3 turns: 32 lanes" in turn
-    assert "1st of 2 accesses, 2nd of 3 turns" in xray.draw_access(report, "32 * k", turn=1).alt
-    with pytest.raises(LookupError, match="both: line 5 has accesses 0 to 1 only"):
+    assert not missing(turn, 9, 0, 32) and re.search(r"\b3rd \w+ 3\b", turn)
+    second = xray.draw_access(report, "32 * k", turn=1).alt
+    assert re.search(r"\b1st \w+ 2 \w+, 2nd \w+ 3\b", second)
+    with refused(LookupError, "both", 5, 0, 1):
         xray.draw_access(report, 5, access=2)
-    with pytest.raises(LookupError, match="both: line 9, access 0, has turns 0 to 2 only"):
+    with refused(LookupError, "both", 9, 0, 2):
         xray.draw_access(report, 9, turn=3)
 
 
@@ -559,8 +565,8 @@ def test_the_first_warp_is_drawn_whoever_came_first():
         if (threadIdx.x > 31) x[threadIdx.x] = s[95 - threadIdx.x];
     }"""
     report = xray.profile((source, "turn"), cuda.mem_alloc(384), grid=1, block=96)
-    assert "by warp 1: 32 lanes" in xray.draw_banks(report, "95 -").alt
-    assert "by warp 2: 32 lanes" in xray.draw_banks(report, "95 -", warp=2).alt
+    assert " 1: 32 " in xray.draw_banks(report, "95 -").alt
+    assert " 2: 32 " in xray.draw_banks(report, "95 -", warp=2).alt
 
 
 @pytest.mark.parametrize("mask, block", [("0xff", 16), ("~0u", 8)])
@@ -576,7 +582,7 @@ def test_lanes_that_are_not_there_are_not_drawn(mask, block, axes_of):
     axes, alt = axes_of(xray.draw_shuffle, report, "shfl")
     assert len(axes.patches) == block + 8  # the warp's lanes, and what eight of them get
     assert [text.get_text() for text in axes.texts].count("?") == 4 and len(axes.lines) == 4
-    assert "4 read lanes that take no part" in alt
+    assert not missing(alt, 4)
 
 
 def test_one_thread_is_one_lane(axes_of):
@@ -584,9 +590,9 @@ def test_one_thread_is_one_lane(axes_of):
     report = xray.profile((source, "one"), cuda.mem_alloc(4), grid=1, block=1)
     axes, alt = axes_of(xray.draw_steps, report)
     assert [tick for tick in axes.get_yticks() if -0.5 <= tick <= 0.5] == [0]
-    assert "100% of 1 thread at work" in alt
+    assert not missing(alt, "100%", 1)
     _, alt = axes_of(xray.draw_access, report, 1)
-    assert "1 lane of 4 bytes touches 1 sector" in alt
+    assert sectors_of(alt) == 1
 
 
 @pytest.mark.parametrize("threads, apart", [(100, 32), (256, 32), (1024, 128)])
@@ -643,7 +649,7 @@ def test_barriers_are_drawn_where_they_are(threads):
     assert len(barriers) == 2 and 0 < barriers[0] < barriers[1] < first_warp[-1][1]
     instructions = sum(report[line]["instructions"] for line in (8, 9)) / -(-threads // 32)
     assert barriers[1] - barriers[0] == pytest.approx(instructions, abs=3)  # nvcc moves some
-    assert f"on average: {threads}, {threads}, " in xray.draw_steps(report).alt
+    assert f": {threads}, {threads}, " in xray.draw_steps(report).alt
 
 
 def test_barriers_in_functions_and_after_calls_are_drawn_in_order():
@@ -723,17 +729,15 @@ def test_pictures_of_waste_and_conflicts():
     }"""
     x, y = cuda.mem_alloc(8192), cuda.mem_alloc(128)
     report = xray.profile((source, "waste"), x, y, grid=1, block=32)
-    assert "32 sectors of 32 bytes in 32 lines of 128; 128 of 1024" in (
-        xray.draw_access(report, "x[t * 40]").alt
-    )
-    assert "8 wavefronts over 32 banks, 7 of them" in xray.draw_banks(report, "s[t * 8]").alt
+    assert not missing(xray.draw_access(report, "x[t * 40]").alt, 32, 128, 1024)
+    assert not missing(xray.draw_banks(report, "s[t * 8]").alt, 8, 32, 7)
     assert report["s[t * 8]"]["sts.wavefronts"] == 8
-    assert "sectors, 32 for each of 1 request (ideal 4)" in repr(report)
-    assert "lane 0 reads 4" in xray.draw_shuffle(report, "shfl").alt
-    assert "4 keep their own" in xray.draw_shuffle(report, "shfl").alt
-    assert "lane 0 reads 16" in xray.draw_shuffle("xor", 16).alt
-    assert "lane 3 reads 3" in xray.draw_shuffle("down", 1, width=4).alt
-    with pytest.raises(ValueError, match="not 'left'"):
+    assert re.search(r"\b32 \w+ \w+ \w+ 1 \w+ \(\w+ 4\)", repr(report))
+    shuffled = xray.draw_shuffle(report, "shfl").alt
+    assert re.search(r"\b0 \w+ 4\b", shuffled) and re.search(r"\b4 \w+ ", shuffled)
+    assert re.search(r"\b0 \w+ 16\b", xray.draw_shuffle("xor", 16).alt)
+    assert re.search(r"\b3 \w+ 3\b", xray.draw_shuffle("down", 1, width=4).alt)
+    with refused(ValueError, "'left'"):
         xray.draw_shuffle("left", 1)
 
 
