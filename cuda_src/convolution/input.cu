@@ -69,9 +69,8 @@ struct Result {
 };
 
 extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void input(
-    const T *__restrict__ weight, const T *__restrict__ dy, Out *dx,
-    const Element *__restrict__ elements, Index images, Index groups, Index channels,
-    Index channels_out, Window window, Dividers<Index> dividers, Pixels pixels)
+    const T *__restrict__ weight, const T *__restrict__ dy, Out *dx, Index images, Index groups,
+    Index channels, Index channels_out, Window window, Dividers<Index> dividers, Pixels pixels)
 {
     int down = window.h.kernel, across = window.w.kernel;
     Index depth = channels_out * down * across, all = groups * channels;
@@ -83,8 +82,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void in
     dy += part.group * (long long)channels_out * window.h.image * window.w.image;
     dx += blockIdx.y * (long long)images * all * plane + part.group * (long long)channels * plane;
     Taps of_weight = {weight, end, channels, pixels, dividers, down, across};
-    Columns<T, Index, false> of_dy = {dy,     elements, groups * channels_out, end, columns,
-                                      window, dividers};
+    Columns<T, Index, false> of_dy = {dy, groups * channels_out, end, columns, window, dividers};
     Result result = {dx,     all,     channels, columns, window.h.places, window.w.places,
                      pixels, dividers};
     multiply<ROWS, COLUMNS, DEEP, Acc>(of_weight, of_dy, result, part.top, part.left, share);

@@ -4,26 +4,18 @@
 #include "gemm/tiles.cuh"
 #include "im2col/window.cuh"
 
-// An element of the window: its channel and tap, as far from the window's first element as this in memory, down and
-// across.
-struct Element {
-    long long offset;
-    int down, across;
-};
-
 // Columns of images x[images, channels, H, W], or of a group of their channels, of which x begins with the first:
-// [channels of the group * window, images * places]; elements: of the window. The product sums over these, or
-// (OVER_PLACES) over the places.
-template <typename T_, typename Index, bool OVER_PLACES>
+// [channels of the group * window, images * places]. The product sums over the window's elements, or (OVER_PLACES)
+// over the places.
+template <typename Element, typename Index, bool OVER_PLACES>
 struct Columns {
-    using T = T_;
+    using T = Element;
     static constexpr int PACK = 1;
     static constexpr bool ALONG_K = OVER_PLACES;
     const T *x;
-    const Element *elements;
     Index channels, depth, width;
     Window window;
-    Dividers<Index> by;
+    Dividers<Index> dividers;
     __device__ Packed<T, 1> operator()(Index k, Index i) const
     {
         if (k >= depth || i >= width) return {};
@@ -31,16 +23,15 @@ struct Columns {
     }
     __device__ T element(Index part, Index place) const
     {
+        const Dividers<Index> &by = dividers;
         Side h = window.h, w = window.w;
+        Index line = by.kernel_w.quotient(part), channel = by.kernel_h.quotient(line);
+        int k_w = part - line * w.kernel, k_h = line - channel * h.kernel;
         Index row_out = by.width.quotient(place), image = by.height.quotient(row_out);
-        int top = h.source(row_out - image * h.places, 0);
-        int left = w.source(place - row_out * w.places, 0);
-        const T *first = x + ((image * (long long)channels * h.image + top) * w.image + left);
-        int4 word = __ldg(reinterpret_cast<const int4 *>(elements + part));
-        Element at;
-        memcpy(&at, &word, sizeof at);
-        if (!h.inside(top + at.down) || !w.inside(left + at.across)) return T(0);
-        return first[at.offset];
+        int w_out = place - row_out * w.places, h_out = row_out - image * h.places;
+        int row = h.source(h_out, k_h), column = w.source(w_out, k_w);
+        if (!h.inside(row) || !w.inside(column)) return T(0);
+        return x[((image * channels + channel) * h.image + row) * w.image + column];
     }
 };
 

@@ -17,9 +17,8 @@ constexpr int COLUMNS = 128;
 constexpr int DEEP = 8;
 
 extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void weight(
-    const T *__restrict__ x, const T *__restrict__ dy, Out *dw,
-    const Element *__restrict__ elements, Index images, Index groups, Index channels,
-    Index channels_out, Window window, Dividers<Index> dividers)
+    const T *__restrict__ x, const T *__restrict__ dy, Out *dw, Index images, Index groups,
+    Index channels, Index channels_out, Window window, Dividers<Index> dividers)
 {
     Index width = channels * window.h.kernel * window.w.kernel, all = groups * channels_out;
     Index places = Index(window.h.places) * window.w.places;
@@ -29,7 +28,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void we
     x += part.group * (long long)channels * window.h.image * window.w.image;
     dy += first * (long long)places;
     SideBySide<T, Index, DY_PACK> of_dy = {dy, all, channels_out, places, end, dividers};
-    Columns<T, Index, true> of_x = {x, elements, groups * channels, end, width, window, dividers};
+    Columns<T, Index, true> of_x = {x, groups * channels, end, width, window, dividers};
     dw += (blockIdx.y * (long long)all + first) * width;
     Product<Out, Acc, W_PACK> product = {dw, channels_out, width};
     multiply<ROWS, COLUMNS, DEEP, Acc>(of_dy, of_x, product, part.top, part.left, share);

@@ -79,18 +79,18 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
     }
 }
 
-// The same by boxes of HIGH lines of 128 bytes, swizzled as a map of the result says, from two patches in turn: what
-// is multiplied next need not wait until they are stored.
+// The same by boxes of HIGH lines of 128 bytes, swizzled as a map of the result says, from two patches in turn, which
+// goes on from tile to tile: what is multiplied next need not wait until they are stored.
 template <int COLUMNS, typename Result>
 __device__ void store_boxes(Result result, const Map &map, int top, int left, int z,
-                            float (&sum)[COLUMNS / 2], unsigned char *patches)
+                            float (&sum)[COLUMNS / 2], unsigned char *patches, int &turn)
 {
     using Out = typename Result::Element;
     constexpr int WIDE = LINE / sizeof(Out), PATCH = HIGH * LINE;
     int lane = threadIdx.x % 32;
 #pragma unroll
     for (int first = 0; first < COLUMNS; first += WIDE) {
-        unsigned char *patch = patches + first / WIDE % 2 * PATCH;
+        unsigned char *patch = patches + (turn++ & 1) * PATCH;
         wait_for_stores<1>();
         __syncwarp();
 #pragma unroll
@@ -209,6 +209,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
+    int turn = 0;
     for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
         Tile tile;
         float sum[COLUMNS / 2];
@@ -236,7 +237,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         if (!APART && threadIdx.x % GROUP == 0) arrive(before);
         int top = tile.top + warp * HIGH;
         if constexpr (BOXED)
-            store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch);
+            store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }
     if (BOXED) wait_for_stores<0>();  // their memory goes with the block

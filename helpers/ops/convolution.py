@@ -5,20 +5,21 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 import numpy as np
-from pycuda.gpuarray import GPUArray, to_gpu
+from pycuda.gpuarray import GPUArray
 
 from .. import windows
-from . import channels_last, depthwise, tensor, tensor_windows
+from . import channels_last, depthwise, product, tensor, tensor_windows
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
-from .product import Parts, Tiling, most_packed, pack_of
+from .product import Matrices, Parts, Tiling, most_packed, pack_of
 from .reduce import WIDE
 from .tuning import caches, quickest
-from .windows import NARROW
+from .windows import NARROW, col2im
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
+MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
 LAYOUTS = "NCHW", "NHWC"
 
 prepared = Kept()
@@ -126,7 +127,8 @@ def conv2d_input(
             return call(weight, grad_output, workspace(stream), stream)
         call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
         call = call or depthwise.by_input(weight, grad_output, sizes)
-        call = prepared[key] = call or _input(weight, grad_output, sizes)
+        by_threads = _input_by_columns if sizes.groups == 1 else _input
+        call = prepared[key] = call or by_threads(weight, grad_output, sizes)
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -329,17 +331,6 @@ def _problem(what, sizes, dtype, packs=()):
     return what, dtype, *counts, *sides[0], *sides[1], *packs
 
 
-def elements(channels, image, h, w):
-    """Return an array on the GPU of a kernel's struct Element: the elements of a window over
-    images[..., channels, *image]."""
-    channel, down, across = np.ogrid[:channels, : h.kernel, : w.kernel]
-    down, across = down * h.dilation, across * w.dilation
-    told = np.zeros((channels, h.kernel, w.kernel), "i8,i4,i4")
-    told["f0"] = (channel * image[0] + down) * image[1] + across
-    told["f1"], told["f2"] = down, across
-    return to_gpu(np.ascontiguousarray(told).view(np.int64).reshape(-1))
-
-
 def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
     """Return the KernelCall of an implicit product, so tiled, of each group."""
     choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
@@ -356,7 +347,6 @@ def _forward(x, weight, sizes):
         return lambda x, weight, bias, room, stream: form.new(x, room)
     choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
-    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
@@ -366,8 +356,7 @@ def _forward(x, weight, sizes):
         def call(x, weight, bias, room, stream):
             made = parts.new(x, room)
             after = (0 if bias is None else address(bias),)
-            given = x, weight, made, parts_of_window
-            launch(stream, tuple(map(address, given)), after)
+            launch(stream, (address(x), address(weight), address(made)), after)
             return parts.finish(made, room, stream)
 
         return call
@@ -387,7 +376,6 @@ def _weight(x, grad_output, sizes):
     depth, size = prod(sizes.kernel), x.dtype.itemsize
     choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
-    parts_of_window = elements(sizes.in_group[0], sizes.image[1:], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
@@ -396,8 +384,7 @@ def _weight(x, grad_output, sizes):
 
         def call(x, grad_output, room, stream):
             made = parts.new(x, room)
-            given = x, grad_output, made, parts_of_window
-            launch(stream, tuple(map(address, given)))
+            launch(stream, (address(x), address(grad_output), address(made)))
             return parts.finish(made, room, stream)
 
         return call
@@ -409,8 +396,8 @@ def _weight(x, grad_output, sizes):
 
 
 def _input(weight, grad_output, sizes):
-    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
-    Pixels that lie a stride apart are seen by the same taps: a launch for each such share."""
+    """Prepare the gradient by the input, in groups: call(weight, grad_output, workspace, stream)
+    -> array. Pixels a stride apart are seen by the same taps: a launch for each such share."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
     if not prod(shape):
@@ -433,14 +420,12 @@ def _input(weight, grad_output, sizes):
         pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
         arguments = *sizes.arguments[:4], windows.argument(h, w), dividers, pixels
         told = sizes, replace(tiling, splits=splits), parts, wide, choices
-        launch = _launch("convolution/input.cu", *told, *arguments)
-        launches.append((launch, elements(channels_out, sizes.result[2:], h, w)))
+        launches.append(_launch("convolution/input.cu", *told, *arguments))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
-        for launch, parts_of_window in launches:
-            given = weight, grad_output, made, parts_of_window
-            launch(stream, tuple(map(address, given)))
+        for launch in launches:
+            launch(stream, (address(weight), address(grad_output), address(made)))
         return parts.finish(made, room, stream)
 
     return call
@@ -471,3 +456,79 @@ def _shares(side):
         apart = -(step * side.dilation // side.stride)
         window = Places(side.places, places, len(taps), apart, 1, pad)
         yield window, (first, step, side.kernel, begin, side.stride, side.image)
+
+
+def _input_by_columns(weight, grad_output, sizes):
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
+
+    The transposed weight times the gradient is the gradient by the columns, and col2im turns it
+    into the gradient by the images: for several images at a time, or for some channels of one."""
+    shape, dtype = (sizes.images, *sizes.image), weight.dtype
+    form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
+    if not prod(shape):
+        return lambda weight, grad_output, room, stream: form.new(weight, room)
+    parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
+    h, w = sizes.h, sizes.w
+    window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
+    steps = [
+        GradientShare.of(part, weight, grad_output, sizes, wide) for part in _portions(sizes, wide)
+    ]
+    most = max(prod(step.columns) for step in steps) * wide.itemsize
+
+    def call(weight, grad_output, room, stream):
+        made = parts.new(weight, room)
+        place, _ = room.scratch(most, 0)
+        addresses = address(weight), address(grad_output), place
+        for step in steps:
+            step.launch(stream, tuple(map(sum, zip(addresses, step.offsets))))
+            columns = GPUArray(step.columns, wide, gpudata=place)
+            images = GPUArray(step.images, wide, gpudata=address(made) + step.images_offset)
+            col2im(columns, (h.image, w.image), *window, out=images, stream=stream)
+        return parts.finish(made, room, stream)
+
+    return call
+
+
+def _portions(sizes, wide):
+    """Return (image, images, channel, channels) of each step: as many as fit with their columns."""
+    channel_bytes = sizes.h.kernel * sizes.w.kernel * sizes.places * wide.itemsize
+    several = max(1, MOST_COLUMN_BYTES // (channel_bytes * sizes.channels))
+    channels = min(sizes.channels, max(1, MOST_COLUMN_BYTES // channel_bytes))
+    several = min(several, product.MOST_BATCHES)
+    for image in range(0, sizes.images, several):
+        for channel in range(0, sizes.channels, channels):
+            yield (
+                image, min(several, sizes.images - image),
+                channel, min(channels, sizes.channels - channel),
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GradientShare:
+    """The gradient by some images, or by some channels of one image."""
+
+    launch: KernelCall  # the product that computes the columns
+    offsets: tuple  # in bytes: of the weight, the gradient by the result, the columns
+    columns: tuple  # their shape
+    images: tuple  # the shape of the images that col2im sums them into
+    images_offset: int
+
+    @classmethod
+    def of(cls, part, weight, grad_output, sizes, wide):
+        """Return the GradientShare for one of _portions."""
+        image, images, channel, channels = part
+        taps, size = sizes.h.kernel * sizes.w.kernel, weight.dtype.itemsize
+        columns = images, channels * taps, sizes.places
+        shape = columns[1], sizes.places, sizes.channels_out
+        offsets = channel * taps * size, image * sizes.channels_out * sizes.places * size, 0
+        places = address(weight) + offsets[0], address(grad_output) + offsets[1]
+        of_weight = Matrices(0, sizes.channels * taps, by_rows=False)
+        of_gradient = Matrices(sizes.channels_out * sizes.places, sizes.places, by_rows=True)
+        types, ways = (weight.dtype, wide.name, wide), (of_weight, of_gradient)
+        packs = product.packs(shape, types, ways, places)
+        whole = [way for way in Tiling.ways(*shape, wide, images) if way.splits == 1]
+        tiling = min(whole, key=lambda way: way.us)
+        launch = product.launch(tiling, shape, images, types, ways, packs)
+        pixels = sizes.h.image * sizes.w.image
+        offset = (image * sizes.channels + channel) * pixels * wide.itemsize
+        return cls(launch, offsets, columns, (images, channels, *sizes.image[1:]), offset)

@@ -111,7 +111,7 @@ GROUP_TILES = {  # by the size of heads: the time of a step
 GROUP_REST_US = 3  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 1.15e6, 2e4  # of a multiprocessor, by warps
 ALONE_US, REST_US = 1, 3  # the least that a step takes, and what is before and after
-MERGE_US = 4  # longer than sums take
+MERGE_US = 2.5  # longer than sums take
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 

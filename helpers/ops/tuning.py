@@ -1,5 +1,5 @@
-"""Which way a product or a convolution takes, where there are several: kernels, tiles of several
-sizes, and sums in one part or in splits.
+"""Which way a product, a convolution or an attention takes, where there are several: kernels,
+tiles of several sizes, and sums in one part or in splits.
 
 Each way has an estimate: so many rounds of blocks, each of so many steps, and the bytes of the
 splits that are added up. The least estimate decides, unless this shape was tuned on a GPU of this

@@ -138,6 +138,14 @@ def test_sums_that_blocks_share():
     check_all((8, 8), (3, 3), 1, 1, 1, images=5, channels=40)
 
 
+@pytest.mark.parametrize("most_bytes", [1, 5000])
+def test_columns_in_portions(most_bytes, monkeypatch):
+    monkeypatch.setattr(convolution, "MOST_COLUMN_BYTES", most_bytes)
+    monkeypatch.setattr(convolution, "prepared", {})
+    check_all(*WINDOWS["uneven"], images=3)
+    check_all(*WINDOWS["padded"], dtype="float16")
+
+
 def whole_weight(weight, groups):
     """The weight [channels_out, channels, ...] that makes of all channels what groups make."""
     channels_out, each = weight.shape[:2]

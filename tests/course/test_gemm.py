@@ -1,12 +1,14 @@
 """Products of matrices against NumPy: the steps of cuda_src/gemm, and helpers.ops.matmul."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, float8, ops, sources, xray
-from helpers.ops import hopper, product, tensor, tuning
+from helpers.ops import hopper, product, tensor
 from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
@@ -134,10 +136,7 @@ def test_warp_tiles_keep_within_their_arrays_and_wait_for_each_other():
 def test_large_products_of_floats_are_made_by_warp_tiles(way, monkeypatch):
     """Whichever way they lie, in batches, in lines of fours; others are packed.cu's."""
     a, b = numbers(2, 500, 36), numbers(2, 36, 132)
-    monkeypatch.setattr(tuning, "multiprocessors", lambda: 132)
-    assert product.Tiling.of(4096, 4096, 4096, "float32", by_warps=True).tile == product.WARPS
-    monkeypatch.setattr(product, "TILES", product.TILES[:1])
-    monkeypatch.setattr(product.Tiling, "us", property(lambda self: -self.tile.rows), raising=False)
+    monkeypatch.setattr(product, "WARPS", replace(product.WARPS, rest_us=-1e9))
     names, kernel = [], sources.kernel
     told = lambda name, **choices: names.append(name) or kernel(name, **choices)  # noqa: E731
     monkeypatch.setattr(sources, "kernel", told)
@@ -294,6 +293,21 @@ def test_products_by_warpgroups(kind, lying, tile, only):
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
         check(checks.widened(got) if asked else got, *exact, dtype=asked)
+
+
+@by_warpgroups
+def test_stores_that_are_under_way_keep_what_they_read(only, monkeypatch):
+    """Many tiles of one step follow each other in a block, each as wide as one box: the next must
+    not be put where the last is still read. On a GPU, a patch that is not taken in turn shows."""
+    if autoinit.is_software:
+        monkeypatch.setattr(hopper, "multiprocessors", lambda: 2)
+    m = 64 * 7 if autoinit.is_software else 1 << 20
+    for tile in hopper.TILES[2], hopper.TILES[5]:
+        only(True, tile)
+        a, b = numbers(m, 64, dtype="float16"), numbers(64, 64, dtype="float16")
+        got = ops.matmul(gpuarray.to_gpu(a), gpuarray.to_gpu(b)).get()
+        rows = np.random.default_rng(0).integers(0, m, 5000)
+        check(got[rows], a[rows], b)
 
 
 @given(m=st.integers(1, 600), n=st.integers(1, 600), k=st.integers(1, 1 << 17))

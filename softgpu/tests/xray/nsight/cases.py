@@ -522,15 +522,10 @@ def _convolutions():
     window = windows.argument(h, w), windows.dividers(w.places, h.places, w.kernel, h.kernel)
     x, weight, y = floats(2 * 3 * 9 * 16), floats(5 * 3 * 9), floats(2 * 5 * 9 * 16)
     sizes, tile = [i32(n) for n in (2, 1, 3, 5)], {"ROWS": "64", "COLUMNS": "64", "DEEP": "16"}
-    channel, down, across = np.indices((3, 3, 3))
-    elements = np.zeros((3, 3, 3), "i8,i4,i4")
-    elements["f0"] = (channel * 9 + down) * 16 + across
-    elements["f1"], elements["f2"] = down, across
-    elements = elements.view(np.int64).reshape(-1)
-    forward = [x, weight, zeros(2 * y.size), elements, *sizes, *window, INT64(0)]
+    forward = [x, weight, zeros(2 * y.size), *sizes, *window, INT64(0)]
     yield Case("convolution/forward.cu 2x3x9x16 to 5", "convolution/forward.cu", "forward", (5, 2),
                (256,), forward, 0, {**tile, "W_PACK": "1"})  # fmt: skip
-    by_weight = [x, y, zeros(2 * weight.size), elements, *sizes, *window]
+    by_weight = [x, y, zeros(2 * weight.size), *sizes, *window]
     yield Case("convolution/weight.cu 2x3x9x16 to 5", "convolution/weight.cu", "weight", (1, 2),
                (256,), by_weight, 0, {**tile, "W_PACK": "1"})  # fmt: skip
 
