@@ -25,9 +25,11 @@ struct Pixels {
     Strided h, w;
 };
 
+using Element = T;
+
 // The share's taps of weight, summed over channels_out and taps.
 struct Taps {
-    using T = ::T;
+    using T = Element;
     static constexpr int PACK = 1;
     static constexpr bool ALONG_K = true;
     const T *weight;

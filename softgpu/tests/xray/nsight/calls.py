@@ -27,16 +27,24 @@ def _by_operation(file, run, *arrays, more=""):
     kernel = file.partition("/")[2].removesuffix(".cu")
 
     def call(act, *on_gpu):
-        from helpers.ops import hopper
+        from helpers.ops import heads, hopper
 
         by_groups, fits = kernel.startswith("hopper"), hopper.fits
+        others = "_by_warps" if by_groups else "_by_groups"
         with (
-            mock.patch.object(hopper, "quicker", lambda *tilings: tilings[by_groups]),
+            mock.patch.object(hopper, "beside", lambda *ways: ways[by_groups]),
             mock.patch.object(hopper, "fits", lambda *of: by_groups and fits(*of)),
+            mock.patch.object(heads, others, lambda asked: []),
+            mock.patch.object(heads, "quickest", _of_fewest_rows),
         ):
             run(*on_gpu)
 
     return Called(name, file, kernel, call, list(arrays))
+
+
+def _of_fewest_rows(problem, ways, prepare):
+    """A choice that no estimate changes."""
+    return prepare(min(ways, key=lambda way: (way.tile.rows, way.us)))
 
 
 def _array(*shape, kind=F16):
@@ -74,6 +82,7 @@ def _attention():
     for file, kind, queries, keys in (
         ("products", F32, 70, 90),
         ("gradient", F32, 64, 96),
+        ("gradient", F32, 70, 90),
         ("hopper_gradient", F16, 70, 90),
     ):
         q, k, v = (_array(*few[:2], n, 64, kind=kind) for n in (queries, keys, keys))
@@ -84,6 +93,7 @@ def _attention():
 def _products():
     for file, kind, sizes, options in (
         ("tensor", F16, (128, 128, 192), {}),
+        ("tensor", F16, (72, 40, 136), {}),
         ("tensor", np.int8, (100, 96, 80), {}),
         ("hopper", F16, (512, 192, 640), {}),
         ("hopper", np.uint16, (400, 256, 520), {"dtype": "bfloat16"}),
@@ -116,6 +126,7 @@ def _convolutions():
         ("tensor_weight", "conv2d_weight", "NCHW", small, 24),
         ("tensor_weight", "conv2d_weight", "NCHW", (2, 64, 16, 16), 64),
         ("hopper", "conv2d", "NCHW", (2, 64, 16, 16), 128),
+        ("hopper", "conv2d", "NCHW", wide, 128),
         ("hopper_last", "conv2d", "NHWC", wide, 128),
         ("hopper_weight", "conv2d_weight", "NHWC", wide, 128),
         ("widened", "conv2d", "NHWC", (2, 3, 12, 20), 32),
@@ -142,8 +153,11 @@ def _steps():
     """Steps of gemm/ that take tensor maps, or more shared memory than a launch may ask for."""
     for file, tile, sizes in (
         ("boxes", None, (128, 192, 256)),
+        ("boxes", None, (128, 200, 136)),
         ("producer", (128, 128), (256, 320, 256)),
+        ("producer", (128, 128), (200, 328, 264)),
         ("multicast", (128, 128), (512, 320, 256)),
+        ("multicast", (128, 128), (500, 328, 264)),
     ):
         m, k, n = sizes
 
