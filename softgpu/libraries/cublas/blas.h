@@ -311,7 +311,9 @@ void multiply(Size m, Size n, Size k, T alpha, const Operand &a, const Operand &
     auto sums = multiplied<T>(m, n, alpha == T(0) ? 0 : k, a, b);
     for (Size i = 0; i < m * n; i++) {
         T &to = out.at(i % m, i / m);
-        to = beta == T(0) ? alpha * sums[i] : alpha * sums[i] + beta * to;
+        if (beta == T(0)) to = alpha * sums[i];
+        else if constexpr (std::is_same_v<T, float>) to = std::fma(alpha, sums[i], beta * to);
+        else to = alpha * sums[i] + beta * to;
     }
     out.store(c);
 }

@@ -1,7 +1,10 @@
 """cuBLAS against NumPy: every operation and type, with gaps between columns and elements."""
 
+import csv
 import ctypes
+import zlib
 from ctypes import byref, c_int64, c_longlong, c_void_p
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ CODES = {np.float32: 0, np.float64: 1, np.float16: 2, np.int8: 3, np.complex64: 
 TRANSPOSED = [lambda a: a, lambda a: a.T, lambda a: a.conj().T]
 LOWER, UPPER = 0, 1
 INVALID_VALUE, EXECUTION_FAILED, NOT_SUPPORTED = 7, 13, 15
+_, *ON_A_GPU = csv.reader((Path(__file__).parent / "cublas_halves.csv").read_text().splitlines())
 letters = pytest.mark.parametrize("letter", TYPES)
 
 
@@ -139,6 +143,38 @@ def test_halves_are_summed_as_tensor_cores_sum_them(blas, code, one, small):
         out = c_void_p(c._as_parameter_.value + 4 * at)
         blas("cublasGemmEx", 1, 0, 1, 1, 32, alpha, *sides, beta, out, 0, 1, 68, -1)
     assert c.get().tolist() == [2, 7]
+
+
+def bits_of(values, kind):
+    """Of floats as halves, or as bfloat16."""
+    if kind == "f16":
+        return values.astype(np.float32).astype(np.float16).view(np.uint16)
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+@pytest.mark.parametrize("size", sorted({tuple(row[:3]) for row in ON_A_GPU}))
+def test_products_of_halves_have_the_bits_of_a_gpu(blas, size):
+    """Of cuBLAS 13.1 on an H100: sizes that it neither splits along k nor pads."""
+    m, n, k = map(int, size)
+    for *_, kind, ways, result, crc in (row for row in ON_A_GPU if tuple(row[:3]) == size):
+        rng = np.random.default_rng([m, n, k])
+        a, b, c = (rng.standard_normal(shape) for shape in ((m, k), (k, n), (m, n)))
+        a = bits_of(a if ways[0] == "T" else a.T, kind)
+        b = bits_of(b if ways[1] == "T" else b.T, kind)
+        c, code = c.T.astype(np.float32) * (result == "scaled"), {"f16": 2, "bf16": 14}[kind]
+        factors = (0.3, 0.7) if result == "scaled" else (1, 0)
+        alpha, beta = (pointer(np.array([factor], np.float32)) for factor in factors)
+        of = 0 if result in ("f32", "scaled") else code
+        out = Device((bits_of(c, kind) if of else c).ravel())
+        sides = (Device(a.ravel()), code, a.shape[1]), (Device(b.ravel()), code, b.shape[1])
+        how = [int(way == "T") for way in ways]
+        blas("cublasGemmEx", *how, m, n, k, alpha, *sides[0], *sides[1], beta, out, of, m, 68, -1)
+        got = out.get().reshape(n, m)[:8, :64]
+        if of:
+            got = got.view(np.float16) if kind == "f16" else got.astype(np.uint32) << 16
+            got = got.astype(np.float32) if kind == "f16" else got.view(np.float32)
+        assert f"{zlib.crc32(got.tobytes()):08x}" == crc, (size, kind, ways, result)
 
 
 @pytest.mark.parametrize("of", [np.float16, np.float32])
