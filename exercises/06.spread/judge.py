@@ -37,7 +37,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
+    return far_rows(launch(rng, (4, 65_600)), 65_700, 4)
 
 
 def explain(launch, out, got):
