@@ -11,7 +11,7 @@ def _fence(e, item):
     known = {"async", "alias", "async::generic", "tensormap::generic"}
     if "proxy" in modifiers and not known & modifiers:
         raise e.refusal(item)
-    if "async" in modifiers and "global" not in modifiers or "alias" in modifiers:
+    if "async" in modifiers and "global" not in modifiers:
         e.observer.proxy_fence()
     else:
         e.observer.fence()
