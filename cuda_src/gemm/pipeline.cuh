@@ -108,6 +108,16 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
     }
 }
 
+// The same where a tile has an even number of boxes, so that each tile begins with the same patch.
+template <int COLUMNS, typename Result>
+__device__ void store_boxes(Result result, const Map &map, int top, int left, int z,
+                            float (&sum)[COLUMNS / 2], unsigned char *patches)
+{
+    static_assert(COLUMNS / (LINE / sizeof(typename Result::Element)) % 2 == 0, "pass the turn");
+    int turn = 0;
+    store_boxes<COLUMNS>(result, map, top, left, z, sum, patches, turn);
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>

@@ -55,6 +55,7 @@ def totals(report: Report) -> dict[str, int]:
         total[f"atomics.{what}"] = total[f"red.{what}"] + total[f"atom.{what}"]
     total["atomics"] = total.pop("atomics.requests")
     total["ld.sectors"] -= total["ld.polls"]  # as many as the other block is late
+    total["st.sectors"] -= total["st.fences"]
     total["shared"] = report.static_shared + report.dynamic_shared
     for way in "ld", "st":  # an ideal request of 32 threads has a sector for each byte of a thread
         total[f"{way}.bytes"] = round(total[f"{way}.ideal"] / max(total[f"{way}.requests"], 1))

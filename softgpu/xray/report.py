@@ -56,7 +56,8 @@ class Report:
     """One launch. Instructions are PTX's; memory counts are Nsight Compute's on an H200.
 
     `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
-    loads), "ld.polls" (of these, those that wait for others), "sts.wavefronts" (shared stores),
+    loads), "ld.polls" (of these, those that wait for others), "st.fences" (sectors that fences of
+    the system count as), "sts.wavefronts" (shared stores),
     "ldl.requests" (local loads), "instructions" (of warps), "lanes" (thread instructions),
     "shuffles", "votes", "barriers", "waits", "hmma" (machine instructions of that pipe).
     `callers`: {(file, line): the lines that called it, in the end}, of functions in other files.

@@ -246,7 +246,8 @@ class ProfiledEmitter(SharingEmitter):
                 self.notes["callers"].append(caller)
             lines[key] = lines.get(key, 0) + 1
             if item.opcode == "membar" and "sys" in item.modifiers:
-                exchanges += [(*key, "st.requests"), (*key, "st.sectors")]  # it counts as a store
+                counts = "st.requests", "st.sectors", "st.fences"  # it counts as a store
+                exchanges += [(*key, count) for count in counts]
             if "red" in item.modifiers and has(item, Trait.MEETS):
                 exchanges.append((*key, "votes"))
             elif item.opcode in _EXCHANGES:
