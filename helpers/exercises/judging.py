@@ -126,9 +126,7 @@ def _compiled(exercise, kernel, text):
 
 def _look_through(judge, ptx):
     """Refuse what must not be among the instructions of a kernel."""
-    if instructions.some_path_skips(
-        ptx, (SLEEP, ACTS), LOOK
-    ):  # it does more than wait between looks
+    if instructions.some_path_skips(ptx, (SLEEP, ACTS), LOOK):  # it does not look again
         raise Refused("instructions", Refusal.COMPILED_HAS(what="nanosleep"), Next.NO_SLEEP())
     for pattern, advice in judge.without.items():
         if found := re.search(pattern, ptx, re.MULTILINE):
@@ -204,8 +202,9 @@ class _Trial:
             other = self._launch(sizes[last], self.verdict.seed, last, block=spare)
             if reason := _refusal(other):
                 raise Refused(reason.kind, reason.text, Next.ANY_GRID(), case=reason.case)
-        several = next((run for run in runs if run.block_count > 1), runs[-1])
-        for run in (several, min(runs, key=lambda run: run.bytes)):
+        full = [run for run in runs if not run.is_empty]
+        several = next((run for run in full if run.block_count > 1), full[-1])
+        for run in (several, min(full, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
         return runs

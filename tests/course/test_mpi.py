@@ -167,7 +167,7 @@ noting(ops.all_reduce, x, comm)
     begin = time.monotonic()
     done = run(look, tmp_path)
     assert done.returncode and time.monotonic() - begin < mpi.PATIENCE
-    assert re.search(r"\b2 \(\w+ \d+\)", noted(tmp_path)) and "2 s" in noted(tmp_path)
+    assert re.search(r"\b2 \(\w+ \d+\b", noted(tmp_path)) and "2 s" in noted(tmp_path)
 
 
 def test_a_rank_that_ends_is_named(tmp_path):
@@ -182,5 +182,5 @@ noting(ops.all_reduce, x, comm)
     begin = time.monotonic()
     done = run(look, tmp_path, options=["-disable-auto-cleanup"])
     assert done.returncode and time.monotonic() - begin < mpi.PATIENCE
-    assert re.search(r"\b1 \(\w+ \d+\)", noted(tmp_path)), done
+    assert re.search(r"\b1 \(\w+ \d+\b", noted(tmp_path)), done
     assert not re.search(r"\d s\b", noted(tmp_path))  # it has ended: nobody waits for it
