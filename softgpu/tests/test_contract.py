@@ -125,7 +125,7 @@ def declared():
     from pycuda.compiler import compile
 
     from softgpu.tests import autoinit  # noqa: F401  (before what needs a driver)
-    from softgpu.tests.xray.nsight.cases import source
+    from softgpu.tests.xray.nsight.case import source
 
     planted = sorted((XRAY / "planted").glob("[bmw]*.cu"))
     texts = {f'#line 1 "{path.name}"\n{path.read_text()}': ["-DBUG=0"] for path in planted}

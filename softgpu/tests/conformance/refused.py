@@ -52,7 +52,7 @@ extern "C" __global__ void slope(float *out, cudaTextureObject_t picture) {
     ),
     Refused(
         "kernel launched by a kernel",
-        "__cudaCDP2",
+        "__cudaCDP2GetParameterBufferV2",
         """
 __global__ void child(int *out) { out[threadIdx.x] = 1; }
 extern "C" __global__ void parent(int *out) {
