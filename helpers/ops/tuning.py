@@ -5,6 +5,7 @@ Each way has an estimate: so many rounds of blocks, each of so many steps, and t
 splits that are added up. The least estimate decides, unless this shape was tuned on a GPU of this
 kind: then what was measured does. docs/choices.md says more."""
 
+import fcntl
 import json
 import os
 import re
@@ -131,7 +132,7 @@ def _read(path):
 
 
 def remember(problem, way, us):
-    """Add a line to the file in one write, so that other processes may add theirs."""
+    """Add a line to the file, which other processes may add to."""
     path = file()
     remembered()[problem] = way
     line = json.dumps({"problem": problem, "way": way, "us": round(us, 2)}) + "\n"
@@ -139,6 +140,7 @@ def remember(problem, way, us):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             size = os.fstat(descriptor).st_size
             whole = not size or os.pread(descriptor, 1, size - 1) == b"\n"
             os.write(descriptor, ("" if whole else "\n").encode() + line.encode())
