@@ -25,7 +25,8 @@ def launch(rng, size):
 def explain(launch, out, got):
     a, b = (array.values[0].astype(float) for array, _ in launch.arguments[0].of[:2])
     last = (a.shape[1] - 1) // 64 * 64
-    alone = a[:, last:] @ b[last:]
+    with np.errstate(invalid="ignore"):
+        alone = a[:, last:] @ b[last:]
     if last and np.allclose(got.reshape(alone.shape), alone, 1e-2, 1e-2):
         return (
             "Only the last step's products are there: let multiply_stage add in every step"
