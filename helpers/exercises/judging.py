@@ -191,7 +191,8 @@ class _Trial:
 
     def _try_all(self, sizes):
         """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
-        one that has several blocks, and the smallest. Their Runs."""
+        one that has several blocks, the smallest, and one without elements, where what is read
+        for no result may lie outside. Their Runs."""
         runs = self._launches(sizes)
         for number, run in enumerate(runs):
             if reason := _refusal(run):
@@ -204,7 +205,8 @@ class _Trial:
                 raise Refused(reason.kind, reason.text, Next.ANY_GRID(), case=reason.case)
         full = [run for run in runs if not run.is_empty]
         several = next((run for run in full if run.block_count > 1), full[-1])
-        for run in (several, min(full, key=lambda run: run.bytes)):
+        empty = [run for run in runs if run.is_empty][:1]
+        for run in (several, min(full, key=lambda run: run.bytes), *empty):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
         return runs
