@@ -2,6 +2,8 @@
 
 import pytest
 
+from helpers import autoinit  # noqa: F401: a context, for tests that run alone
+
 
 @pytest.fixture
 def opened(browser, tmp_path):
