@@ -2,7 +2,8 @@
 
 import pytest
 
-from helpers import autoinit  # noqa: F401: a context, for tests that run alone
+# a context, for tests that run alone
+from helpers import autoinit  # noqa: F401
 
 
 @pytest.fixture
