@@ -62,7 +62,7 @@ class _Asked:
         if shape not in self._seen:
             self._seen.add(shape)
             found = report(engine, result)
-            self._tell(f"{found}\n", [found.as_dict()])
+            self._tell(f"{found}\nFidelity: {found.fidelity}.\n", [found.as_dict()])
 
     def _tell(self, words: object, records: Iterable[dict]) -> None:
         print(words, file=sys.stderr, flush=True)
