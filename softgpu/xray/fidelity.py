@@ -25,7 +25,7 @@ RECORDED = Path(__file__).with_name("recorded_forms.txt")
 """The forms that a GPU's answers are recorded for: softgpu/tests/xray/recorded_forms.py."""
 
 _ANYWHERE = "?"
-_HINTS = frozenset("weak ca cg cs lu cv nc wb wt".split())
+_HINTS = frozenset("weak ca cg cs lu cv nc wb wt tile".split())
 _APPROXIMATE = frozenset(("approx", "full"))
 _MOVED = {"ld", "st", "mov", "selp", "shfl"}  # which ask no more of a type than its size
 
