@@ -68,10 +68,10 @@ def profile(
         return report(target.engine, result, of)
 
 
-def predicted_us(launch: Callable[[], object]) -> float:
-    """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
+def predicted_us(launch: Callable[[], object], chip: str = MODELLED) -> float:
+    """Microseconds that launch() would take on a chip; NaN where it launches several kernels, or
     one whose time cannot be known, and on a GPU."""
-    found = profile_call(launch)
+    found = profile_call(launch, chip)
     return found.predicted_us if found else nan
 
 

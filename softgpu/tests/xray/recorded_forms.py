@@ -1,5 +1,5 @@
-"""The forms of instructions whose answers a GPU gave: those of the kernels that conformance/ and
-asked/ have goldens of, and of the course's boxes.
+"""The forms of instructions whose answers a GPU gave: all that the kernels of conformance/, asked/
+and the course's boxes.cu have.
 
     python -m softgpu.tests.xray.recorded_forms     # writes softgpu/xray/recorded_forms.txt
 """
