@@ -68,6 +68,10 @@ class Python(ast.NodeTransformer):
     def __init__(self):
         self.count, self.in_message = 0, False
 
+    def visit_ClassDef(self, node):
+        phrases = any(getattr(base, "id", "") == "Phrase" for base in node.bases)
+        return self._within(node, phrases)
+
     def visit_Raise(self, node):
         return self._message(node)
 
@@ -81,7 +85,8 @@ class Python(ast.NodeTransformer):
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_Constant(self, node):
-        if isinstance(node.value, str) and (self.in_message or is_prose(node.value)):
+        text = node.value if isinstance(node.value, str) else ""
+        if " " in text and (self.in_message or is_prose(text)):  # one word is a code
             return ast.copy_location(ast.Constant(self._new(node.value)), node)
         return node
 
