@@ -318,7 +318,7 @@ OTHER_DESIGNS = {
         "tile / STAGES % 2);": "phase[tile % STAGES]); phase[tile % STAGES] ^= 1;",
     },
     # a swizzle is of address bits, so tiles need no more than a box does
-    ("15.capstone_product", "tiles at multiples of 128 bytes"): {"__align__(1024)": "__align__(128)"},
+    ("15.capstone_product", "tiles at multiples of 128 bytes"): {"__align__(1024)": "alignas(128)"},
     ("15.capstone_product", "one warp waits for the product of four"): {
         'asm volatile("bar.sync 1, 128;");  // of this warpgroup': ""
     },
