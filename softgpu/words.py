@@ -379,6 +379,7 @@ class Advice(Phrase):
         "Work the address out by hand. If it is the beginning of an array, declare the array with "
         "__align__ of that many bytes."
     )
+    PARITY = "Pass the number of the phase modulo 2: a wait knows parities 0 and 1 only."
     FEWER_ARRIVALS = (
         "Initialise the mbarrier for as many arrivals as a phase gets, or let fewer threads arrive."
     )
