@@ -54,10 +54,12 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
     drawn=drawn,
-    large=((1, 300, 1203),),
+    large=((1, 33_000, 2), (1, 8, 33_000)),
     undefined={
         "NaN": "a hidden key's value may count 0 times, or not at all; queries have one",
         "inf": "a hidden key's value may count 0 times, or not at all",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     counted=(1, 64, 64),
     budget={},

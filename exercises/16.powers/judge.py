@@ -75,6 +75,12 @@ JUDGE = Judge(
     drawn=drawn,
     large=((3, 70_003),),
     far=far,
+    undefined={
+        "large": "such scores' last digits decide whether a power is 1 or 0",
+        "small": "powers of numbers near 0 are 1",
+        "subnormal products": "powers of numbers near 0 are 1",
+        "subnormal": "powers of numbers near 0 are 1",
+    },
     counted=(16, 1024),
     budget={"st.sectors": 2048},
     limits={"instructions": 1.1},
