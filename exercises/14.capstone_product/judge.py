@@ -38,7 +38,7 @@ def explain(launch, out, got):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((64, 64, 64), (1, 8, 8), (71, 40, 136), (3, 8, 0)),
+    sizes=((64, 64, 64), (2, 8, 8), (1, 8, 8), (71, 40, 136), (3, 8, 0)),
     drawn=drawn,
     large=((140, 304, 200), (4, 8, 40_000)),
     far=far,
