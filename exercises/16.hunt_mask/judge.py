@@ -54,7 +54,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
     drawn=drawn,
-    large=((1, 33_000, 2), (1, 8, 33_000)),
+    large=((1, 300, 1203), (1, 33_000, 2)),
     undefined={
         "NaN": "a hidden key's value may count 0 times, or not at all; queries have one",
         "inf": "a hidden key's value may count 0 times, or not at all",

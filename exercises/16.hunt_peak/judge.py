@@ -37,7 +37,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
-    large=((1, 33_000, 2), (1, 8, 33_000)),
+    large=((1, 300, 1203), (1, 33_000, 2)),
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
         "large": "such scores' last digits decide whose power is 1",

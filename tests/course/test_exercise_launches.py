@@ -102,6 +102,7 @@ WITHOUT = {  # what no launch has of a number: {why: whose}
         "a grid has no more in this direction": "08.middle.outer",
         "its fellows of the same type are": "09.view.*",
         "its judge computes the scores of all pairs": "16.capstone_window.*",
+        "a thread takes too long for so many": "16.tiles.keys 16.hunt_*.keys",
         "so many tiles take too long, or too much memory": "14.hunt_groups.tiles 15*.tiles"
         " 15*.steps 15b.*.[mn] 15b.stored.* 15.pixels.places_*",
     },
