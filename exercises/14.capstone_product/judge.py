@@ -31,7 +31,7 @@ def explain(launch, out, got):
     if k and max(m, n, k) < 64:  # of 64 x 64 x 64, the first launch, all was right
         return (
             "Whole tiles are right. Past the edges of a and b a tile must hold 0, which"
-            " copy_async(to, from, 0) writes, and nothing is stored past those of c."
+            " copy_async(to, from, 0) writes, and nothing is stored past the edges of c."
         )
     return None
 

@@ -52,7 +52,7 @@ class Judge:
 
     undefined: dict[str, str] = field(default_factory=dict)
     """`{kind: why}`, of `values.KINDS`: what the floats that come in never are, or what `launch`
-    itself puts there; for each other kind `numbers` and its like make those of a launch."""
+    itself puts there; for each other kind there is a launch, by `numbers` and its like."""
 
     far: Callable[..., Launch] | None = None
     """`far(rng)`: a launch on `Far` arrays, for places that 32 bits do not hold. A few pieces of

@@ -347,9 +347,10 @@ def _sizes(judge, seed):
 
 def _may_underflow(launch):
     """What is not exact may be off by the smallest number, too, as far as a sum's terms vanish."""
-    for out in launch.arrays:
-        if isinstance(out, Out) and np.dtype(out.dtype).kind == "f" and np.any(out.tolerance):
-            out.tolerance = out.tolerance + float(np.finfo(out.dtype).smallest_subnormal)
+    for out in (array for array in launch.arrays if isinstance(array, Out)):
+        of = np.dtype(out.dtype).type
+        if issubclass(of, np.floating) and np.any(out.tolerance):
+            out.tolerance = np.asarray(out.tolerance, float) + float(np.nextafter(of(0), of(1)))
 
 
 def _by_size(run):
