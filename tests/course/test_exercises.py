@@ -1652,7 +1652,13 @@ def used_as(name, right, wrong):
         ("04.votes", "every lane adds", Next.ADDED(times="32")),
         ("08.rows", "whole eights of rows", Next.LEFT_OUT(expected="4.43507e+07")),
         ("00.backwards", "one off", Next.HAS_IT_WORK()),
-        ("13.naive", "16 bits for the depth", Next.LARGER()),
+        (
+            "13.naive",
+            "16 bits for the depth",
+            Next.FIRST_BEYOND(
+                what="3 x 70003 times 70003 x 2", name="k", value="70,003", most="55"
+            ),
+        ),
         ("14.hunt_sum", "a half at the end", Next.HALVES()),
         ("15.phases", "sums of whole numbers", Next.WHOLE_NUMBERS()),
         ("13.packed", "one pair of tiles, one barrier", "race"),

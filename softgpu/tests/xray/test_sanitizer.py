@@ -486,6 +486,21 @@ def test_a_loop_without_end_in_a_header_is_told_by_the_line_that_calls_it(tmp_pa
     assert (fault.line, fault.source) == (5, "wait(x);")
 
 
+def test_a_wait_without_end_in_a_header_is_told_by_the_line_that_calls_it(tmp_path):
+    header = tmp_path / "meets.cuh"
+    header.write_text('\n__device__ void meet()\n{\n    asm volatile("bar.sync 1, 96;");\n}\n')
+    kernel = f'''#include "{header}"
+    extern "C" __global__ void meets(int *x)
+    {{
+        x[1] = 2;
+        meet();
+    }}'''
+    found = sanitize((kernel, "meets"), gpuarray.zeros(2, np.int32), grid=1, block=32)
+    (fault,) = found.of("fault")
+    assert (fault.file, fault.line, fault.root_line) == ("meets.cuh", 4, 5)
+    assert fault.root_source == "meet();"
+
+
 def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
     source = """extern "C" __global__ void turn(float *x)
     {
