@@ -213,6 +213,52 @@ def test_both_tiers_count_the_same(in_both):
     assert quick == full
 
 
+PIECES = """
+template <typename T> __device__ void pieces(const int2 *steps, int count, int *out, int *far)
+{
+    extern __shared__ __align__(16) char memory[];
+    T *s = (T *)memory, *g = (T *)far, sum = {};
+    int x = threadIdx.x, y = threadIdx.y;
+    for (int k = 0; k < count; k++) {
+        int a = steps[k].x, b = steps[k].y;
+        s[y * a + x] = sum;
+        sum = s[y * b + x + 16];
+        if (k % 2) sum = s[y * a + b];
+        g[y * b + x] = sum;
+        sum = g[y * a];
+    }
+    out[y * blockDim.x + x] = ((const char *)&sum)[0];
+}
+extern "C" {
+__global__ void of_1(int2 *s, int n, int *o, int *g) { pieces<char>(s, n, o, g); }
+__global__ void of_2(int2 *s, int n, int *o, int *g) { pieces<short>(s, n, o, g); }
+__global__ void of_4(int2 *s, int n, int *o, int *g) { pieces<float>(s, n, o, g); }
+__global__ void of_8(int2 *s, int n, int *o, int *g) { pieces<float2>(s, n, o, g); }
+__global__ void of_16(int2 *s, int n, int *o, int *g) { pieces<float4>(s, n, o, g); }
+}
+"""
+
+
+@pytest.mark.parametrize("bytes", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("shape", [(8, 8), (16, 4), (32, 2), (4, 16), (12, 8)], ids=str)
+def test_both_tiers_count_pieces_of_rows_alike(bytes, shape, in_both):
+    """Rows and places of a block of threads, some of which lie in the same banks."""
+    steps = [0, 1, 2, 4, 5, 8, 12, 16, 17, 20, 24, 32, 40, 48, 64, 96, 128]
+    pairs = np.array([(a, b) for a in steps for b in steps], np.int32)
+    room = 16 * (shape[1] * max(steps) + 64)
+    memory = cuda.to_device(pairs), cuda.mem_alloc(4096), cuda.mem_alloc(room)
+
+    def counts():
+        kernel = module_of(PIECES).get_function(f"of_{bytes}")
+        kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
+        given = memory[0], np.int32(len(pairs)), *memory[1:]
+        report = profile(kernel, *given, grid=(2, 1), block=(*shape, 1), shared=room, watch=1)
+        return report.lines, report.nsight(), report.caches
+
+    quick, full = in_both(counts)
+    assert quick == full
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_both_tiers_find_the_same(file, in_both):
     case = next(case for case in planted(file) if not case.missed)
