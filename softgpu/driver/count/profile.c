@@ -336,7 +336,8 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     const struct Site *s = SITE(w, site);
     uint32_t low = __builtin_ctz(mask), high = 31 - __builtin_clz(mask);
     uint32_t run = mask >> low;
-    bool plain = s->space == SPACE_GLOBAL && (!step || !(run & (run + 1)));
+    bool one_turn = step ? !(run & (run + 1)) : s->bytes <= 8; /* else that of each lane counts */
+    bool plain = s->space == SPACE_GLOBAL && one_turn;
     if (plain && !w->watched) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
