@@ -1,10 +1,11 @@
 """The build that counts what an H200's counters would say; with driver/count/profile.c.
 
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
-needed the counts of each site (as in that file) and two of each basic block, which here ends at a
-call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
-"sites" and "blocks"; "exchanges" are what warps do in each block beside that; "callers"
-are of lines in other files.
+needed the counts of each site (as in that file) and three of each basic block, which here ends at a
+call, too: how often a warp ran it, how many lanes were missing, and how often one test for all of
+its accesses held. The notes say where each is: "sites" and "blocks"; "proven" is what follows from
+the third; "exchanges" are what warps do in each block beside that; "callers" are of lines in other
+files. Both tiers have the same counters, as a report may read the notes of the other one.
 
 Terms: basic-block profiling (docs/terms.md).
 """
@@ -135,20 +136,20 @@ class Counter(Observer):
         in_a_row = stretch.guess is Guess.IN_A_ROW
         if access.space == "const" or (merged and not merged.bytes):
             return
+        addresses = to_host(self.e, access.address, access.space)
         first, gaps = self.e.pieces(access, *access.sum())
-        if access.space == "shared" and not (merged and in_a_row):
+        if merged and in_a_row:
+            self.scattered(access.site, addresses)
+        elif access.space == "shared":
             self._shared(access.site, merged.bytes if merged else access.bytes, in_a_row, gaps)
-            return
-        self.e.say_work()
-        together = self.e.together(gaps, self.e.piece * access.bytes * in_a_row)
-        if merged:
-            together = self.e.constant(0, "i1")
-        with self.e.when(together) as otherwise:
-            step = f"i32 {access.bytes * in_a_row}", "i32 -1"
-            where = "ptr %w", self.e.site_pointer(access.site), f"i32 {access.site}"
-            self.e.call_void("sg_profile_row", *where, access.host(first), *step)
-            otherwise()
-            self.scattered(access.site, to_host(self.e, access.address, access.space))
+        else:
+            with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
+                self.e.say_work()
+                step = f"i32 {access.bytes * in_a_row}", "i32 -1"
+                where = "ptr %w", self.e.site_pointer(access.site), f"i32 {access.site}"
+                self.e.call_void("sg_profile_row", *where, access.host(first), *step)
+                otherwise()
+                self.scattered(access.site, addresses)
 
     def _shared(self, site: int, bytes: int, in_a_row: bool, gaps: list[Value]) -> None:
         """All lanes access shared memory, in pieces that do not meet halfway."""
@@ -201,9 +202,10 @@ class ProfiledEmitter(ProvingEmitter):
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
-        self.observer = Counter(self)
+        self.observer = self.counter = Counter(self)
         self._line = self.function.source
         self.copied_from: Value  # by the cp.async at hand
+        self._proven_runs: int  # the counter of the block at hand
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
@@ -274,29 +276,30 @@ class ProfiledEmitter(ProvingEmitter):
             if access.space != "shared":
                 continue
             _, gaps = self.pieces(access, stretch.base, stretch.offsets)
-            row = self.piece * access.bytes * in_a_row
             if access.bytes > 16:
                 tests.append(self.constant(0, "i1"))
-            elif access.bytes < _WORD:  # whose words are those of other pieces, too
-                tests.append(self.together(gaps, row))
+            elif access.bytes < _WORD:  # pieces of rows share words
+                tests.append(self.together(gaps, access.bytes * in_a_row))
             elif len(gaps) > 1 and _lanes_at_once(access.bytes, in_a_row) > self.piece:
                 all_gaps = reduce(lambda some, more: self.op("or", some, more), gaps)
-                low = self.op("and", all_gaps, (row or access.bytes) - 1)
+                apart = access.bytes * (self.piece if in_a_row else 1)
+                low = self.op("and", all_gaps, apart - 1)
                 tests.append(self.compare("icmp eq", low, 0))
         return tests
 
     def begin_proven(self) -> None:
-        """Most counts of such a block need one counter: how often it ran."""
-        self.notes["proven"].append([self._counters(1), []])
-        self.increase(self.notes["proven"][-1][0], "1")
+        """Most of its counts follow from how often it runs."""
+        self.notes["proven"].append([self._proven_runs, []])
+        self.increase(self._proven_runs, "1")
 
     def as_proven(self, counter: int, amount: int) -> None:
         """Count this amount each time that the proven block at hand runs."""
         self.notes["proven"][-1][1].append([counter, amount])
 
     def together(self, gaps: list[Value], step: int) -> Value:
-        """Whether pieces follow each other, each `step` bytes after the one before."""
-        apart = [self.op("xor", gap, number * step) for number, gap in enumerate(gaps)]
+        """Whether pieces follow each other, with `step` bytes from lane to lane."""
+        steps = (number * step * self.piece for number in range(len(gaps)))
+        apart = [self.op("xor", *pair) for pair in zip(gaps, steps)]
         return self.compare("icmp eq", reduce(lambda a, b: self.op("or", a, b), apart), 0)
 
     def conflicts(self, places: list[Value]) -> Value:
@@ -365,7 +368,8 @@ class ProfiledEmitter(ProvingEmitter):
             elif item.opcode in _EXCHANGES:
                 exchanges.append((*key, _EXCHANGES[item.opcode]))
         number = len(self.notes["blocks"])
-        first = self._counters(2)
+        first = self._counters(3)
+        self._proven_runs = first + 2
         self.notes["tokens"].append([item.token for item in items])
         self.notes["exchanges"].append(exchanges)
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
@@ -405,7 +409,7 @@ class ProfiledEmitter(ProvingEmitter):
                 rows = arguments[2], arguments[3], str(self.active)
                 self.call_void("sg_profile_rows", *common, *rows)
             elif known.space not in ("const", "param"):
-                self.observer.lanes(site, arguments[2], arguments[3])
+                self.counter.lanes(site, arguments[2], arguments[3])
         return super().call_checked(result, name, *arguments)
 
     def _how(self, kind: str) -> int:

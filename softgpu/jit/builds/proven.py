@@ -205,8 +205,9 @@ class ProvingEmitter(SharingEmitter):
         base = access.operand and access.operand.base
         if access.space != "shared" or access.count > 1 or access.element not in ("i32", "float"):
             return False
-        known = isinstance(base, Register) and self.mode.is_fast
-        return known and self.found.strides[base.name] != access.bytes
+        if not isinstance(base, Register) or not self.mode.is_fast:
+            return False
+        return self.found.strides[base.name] != access.bytes
 
     def load_at_once(self, access: Access) -> list[Value] | None:
         stretch = self._proven.get(self.item)

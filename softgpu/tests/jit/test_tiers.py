@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from softgpu import loader, settings
+from softgpu.jit.emit.module_text import ModuleText
+from softgpu.jit.passes import BUILDS
+from softgpu.loaded import LoadedModule
 from softgpu.tests import ROOT, autoinit
 from softgpu.tests.facts import refused
 from softgpu.tests.xray.planted import FILES, architecture, planted
@@ -261,6 +264,19 @@ def test_both_tiers_count_pieces_of_rows_alike(bytes, shape, in_both):
 
     quick, full = in_both(counts)
     assert quick == full
+
+
+def test_both_tiers_have_the_same_counters():
+    """A report of a launch in quick code may read the notes of the code in full."""
+
+    def numbers(quick):
+        layout = LoadedModule(compiled(PIECES).decode()).layout("of_4")
+        text = ModuleText(layout, BUILDS["profile"], quick)
+        text.emit("of_4")
+        assert bool(text.notes["proven"]) is not quick
+        return {**text.notes, "proven": None}
+
+    assert numbers(quick=True) == numbers(quick=False)
 
 
 @pytest.mark.parametrize("file", FILES)
