@@ -2,9 +2,9 @@
 
 A change is of an operator, a constant, a condition or a line of driver/ or jit/. What compiles to
 the same machine code is none. Tests run in a copy: first the sample of `make test`, then, where it
-finds nothing, all cases. Tests that found another change of the same file go first, then those of
-the same folder. Which changes come first is decided by a hash, and the same every time. The log has
-a line for each; the next call skips what is in it and goes on.
+finds nothing, all cases. What found another change of the same file goes first, then what found one
+of the same folder. Which changes come first is decided by a hash, and the same every time. The log
+has a line for each; the next call skips what is in it and goes on.
 
     python scripts/mutants_engine.py [--count 60] [--seed TEXT] [--only driver/watch jit]
         [--sample 0.1] [--log build/mutants.jsonl]
@@ -236,7 +236,7 @@ class Log:
             print(json.dumps(result), file=file)
 
     def finders(self, path):
-        """The tests that found changes of a file, then those of its folder, the latest first."""
+        """The tests that found changes of a file, then of its folder, the latest first."""
         by = [(one["change"].split(":")[0], one["test"]) for one in reversed(self.done.values())]
         own = str(path.relative_to(ROOT / "softgpu"))
         near = os.path.dirname(own)
