@@ -446,18 +446,17 @@ def test_counters_stand_beside_the_best(judged):
 @pytest.mark.slow
 def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypatch):
     naive, solution = texts.find("13.naive"), exercises.solution("13.naive")
-    said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
-    room = r"\d+ registers, \d+ blocks of \d+ threads on a multiprocessor"
+    said, room = r"speeds ([\d.]+) \1 cuBLAS 51.2", r"room \d+ \d+ \d+$"
     verdict = exercises.judge("13.naive", solution)
-    assert re.search(rf"at 4,096 x 4,096 x 4,096: {said}\n  {room}", repr(verdict))
+    assert re.search(rf"speeds_at 4,096 x 4,096 x 4,096 {said} {room}", verdict.time.code)
     rate = replace(naive.judge.rate, least=9e9)
     monkeypatch.setitem(naive.__dict__, "judge", replace(naive.judge, rate=rate))
     (reason,) = exercises.judge("13.naive", solution).reasons
-    assert reason.kind == "clock" and re.search(rf"{said}; .* at least; {room}$", reason.text)
+    assert re.search(rf"^clock: slow {said} 9000000000.0 {room}", reason.code)
     assert reason.advice.has(Predicted.LIMITED)
     waits = solution.replace("Acc(a[row * k + i])", "Acc(*(const volatile T *)(a + row * k + i))")
     (reason,) = exercises.judge("13.naive", waits).reasons
-    assert reason.code.startswith("clock: no_prediction volatile or atomic loads")
+    assert reason.code == "clock: no_prediction loads"
 
 
 @pytest.mark.slow
@@ -1011,7 +1010,7 @@ def test_the_lines_of_hints_run(name, capsys):
         exercise.kernel: sources.kernel(exercise.stub, exercise.kernel),
     }
     for line in lines_of_python(name):
-        assert eval(line, names), "nothing found"
+        assert eval(line, names), line
         assert capsys.readouterr().out.count("\n") == 1
 
 
