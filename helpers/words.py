@@ -359,8 +359,8 @@ class Next(Phrase):
     )
     COMPUTED = (
         "All inputs are finite, but your kernel computed NaN from them: by a variable without a "
-        "value, 0 / 0 where nothing was counted, ∞ − ∞ or ∞ / ∞ after an overflow, or a negative "
-        "number's root."
+        "value, 0 / 0 where nothing was counted, ∞ − ∞, ∞ / ∞ or 0 · ∞ after an overflow, or a "
+        "negative number's root."
     )
     COMPUTED_FROM_INFINITY = (
         "An input is infinite, and your kernel computed NaN from it: 0 · ∞, or ∞ − ∞. Leave "
@@ -368,7 +368,7 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, or 0 · ∞?"
+        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞?"
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."

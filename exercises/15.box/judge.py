@@ -29,7 +29,10 @@ def launch(rng, size):
 
 def explain(launch, out, got):
     down, across = np.shape(out.expected)
-    if down == across > 1 and (got.reshape(down, across) == np.transpose(out.expected)).all():
+    swapped = np.zeros((down, across))  # of tiles that lie outside the sum is 0
+    side = min(down, across)
+    swapped[:side, :side] = np.transpose(out.expected)[:side, :side]
+    if out.expected.size > 1 and np.array_equal(got, swapped.ravel(), equal_nan=True):
         return "Each tile's sum is its mirror image's: the column comes first, then the row."
     return None
 
