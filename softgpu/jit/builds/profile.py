@@ -6,7 +6,7 @@ call, too: how often a warp ran it, and how many lanes were missing. The notes s
 "sites" and "blocks"; "exchanges" are what warps do in each block beside that; "callers"
 are of lines in other files.
 
-Terms: basic-block profiling (docs/terms.md).
+Terms: basic-block profiling (Ball, Larus 1994; docs/terms.md).
 """
 
 from __future__ import annotations
