@@ -499,22 +499,22 @@ def test_who_leaves_room_for_one_block_only_learns_how_two_fit(registers, thread
 
 
 @pytest.mark.parametrize(
-    "text, kind, says",
+    "text, kind, facts",
     [
-        (changed("if (i < n) out", "if (i < n out"), "compiler", r"kernel.cu\(5\): error"),
-        (changed("twice", "thrice"), "name", "no kernel named 'twice'"),
-        (changed(", long long n", ", int n"), "parameters", r"3 \(int n\) is of type int64$"),
-        (changed("if (i < n)", "for (;;) if (i < n)"), "time", "n = 1: it ran longer than 1 s"),
-        (changed("out[i] =", "out[i + 64] = out[i] ="), "sanitizer", "out of bounds"),
-        (changed("out[i] =", "((float *)x)[i] = 7, out[i] ="), "inputs", "x has changed"),
-        (changed("if (i < n)", "__trap(); if (i < n)"), "sanitizer", "fault"),
+        (changed("if (i < n) out", "if (i < n out"), "compiler", ["kernel.cu(5): error"]),
+        (changed("twice", "thrice"), "name", ["'twice'"]),
+        (changed(", long long n", ", int n"), "parameters", [3, "int n", "int64"]),
+        (changed("if (i < n)", "for (;;) if (i < n)"), "time", ["n = 1", 1]),
+        (changed("out[i] =", "out[i + 64] = out[i] ="), "sanitizer", ["out of bounds"]),
+        (changed("out[i] =", "((float *)x)[i] = 7, out[i] ="), "inputs", ["x"]),
+        (changed("if (i < n)", "__trap(); if (i < n)"), "sanitizer", ["fault"]),
     ],
 )
-def test_each_kind_of_mistake_has_its_words(monkeypatch, text, kind, says):
+def test_each_kind_of_mistake_names_facts(monkeypatch, text, kind, facts):
     monkeypatch.setattr(judging, "LIMIT_S", 1.0)
     reasons = exercises.judge(FIRST, text).reasons
     assert [r.kind for r in reasons] == [kind]
-    assert re.search(says, str(reasons[0])) and reasons[0].advice
+    assert not missing(reasons[0], *facts) and reasons[0].advice
 
 
 @software
@@ -1027,7 +1027,8 @@ def test_the_lines_of_hints_run(name, capsys):
 def test_nothing_is_found_in_what_is_clean(capsys):
     assert exercises.watch(FIRST, exercises.solution(FIRST)).clean
     finding, _ = exercises.watch(FIRST, changed("i < n", "i <= n"))
-    assert finding.kind == "out of bounds" and "n = 1: grid 1" in capsys.readouterr().out
+    heading = Shown.HEADING(launch="n = 1", grid="1", block="256")
+    assert finding.kind == "out of bounds" and heading in capsys.readouterr().out
     with refused(ValueError, "'twice'", Next.CALL_IT(name="twice")):
         exercises.watch(FIRST, changed("twice", "thrice"))
 

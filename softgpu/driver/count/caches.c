@@ -4,7 +4,8 @@
    in which a GPU would come to it: blocks in waves, the blocks of a wave side by side, instruction
    by instruction. Long launches keep a sample of memory's pages, and caches as much smaller.
 
-   Terms: trace-driven cache simulation, spatial sampling (docs/terms.md). */
+   Terms: trace-driven cache simulation, spatial sampling (Waldspurger et al. 2015;
+   docs/terms.md). */
 #include "caches.h"
 
 #include <stdlib.h>

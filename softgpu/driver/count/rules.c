@@ -1,6 +1,6 @@
 /* The rules by which an H200 counts, as measured with Nsight Compute (softgpu/tests/xray/nsight).
 
-   Terms: bank conflicts, coalescing (docs/terms.md). */
+   Terms: bank conflicts, coalescing (CUDA C++ Best Practices Guide; docs/terms.md). */
 #include "rules.h"
 
 #include "driver.h"

@@ -1,6 +1,6 @@
 /* A block of which no warp can go on: who waits where for what.
 
-   Terms: deadlock detection (docs/terms.md). */
+   Terms: deadlock detection (Coffman et al. 1971; docs/terms.md). */
 #include <stdio.h>
 #include <string.h>
 

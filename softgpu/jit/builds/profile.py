@@ -7,7 +7,7 @@ its accesses held. The notes say where each is: "sites" and "blocks"; "proven" i
 the third; "exchanges" are what warps do in each block beside that; "callers" are of lines in other
 files. Both tiers have the same counters, as a report may read the notes of the other one.
 
-Terms: basic-block profiling (docs/terms.md).
+Terms: basic-block profiling (Ball, Larus 1994; docs/terms.md).
 """
 
 from __future__ import annotations

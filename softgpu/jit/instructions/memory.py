@@ -4,7 +4,7 @@ An access takes the inline fast path if the active lanes' addresses are consecut
 within the allocation that this instruction hit the last time. Otherwise driver/run/access.c
 performs it lane by lane, checks every lane and reports errors.
 
-Terms: inline caching (docs/terms.md).
+Terms: inline caching (Deutsch, Schiffman 1984; docs/terms.md).
 """
 
 from __future__ import annotations
