@@ -168,6 +168,7 @@ def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeyp
 
 
 OTHER_DESIGNS = {
+    ("00.hunt_guard", "fminf"): {"value > most ? most : value": "fminf(value, most)"},
     ("03.reversed", "registers"): """
     int t = threadIdx.x;
     long long first = blockIdx.x * 256LL;
@@ -311,6 +312,15 @@ OTHER_DESIGNS = {
         "multiply_add(sum[e * 2], p, q, half());": "unsigned left[2] = {q[0], q[2]};"
         " unsigned right[2] = {q[1], q[3]}; multiply_add(sum[e * 2], p, left, half());",
         "p, q + 2, half()": "p, right, half()",
+    },
+    ("15.phases", "an array of phases"): {
+        "float sum = 0;": "float sum = 0; int phase[STAGES] = {};",
+        "tile / STAGES % 2);": "phase[tile % STAGES]); phase[tile % STAGES] ^= 1;",
+    },
+    # a swizzle is of address bits, so tiles need no more than a box does
+    ("15.capstone_product", "tiles at multiples of 128 bytes"): {"__align__(1024)": "alignas(128)"},
+    ("15.capstone_product", "one warp waits for the product of four"): {
+        'asm volatile("bar.sync 1, 128;");  // of this warpgroup': ""
     },
     ("13.packed", "as its stub asks"): texts.find("13.packed").folder / "written_out.cu",
 }  # fmt: skip
@@ -1368,6 +1378,11 @@ def test_at_far_places_narrow_indices_are_refused_whoever_has_them(name, how):
         ("13.naive", "b[i * n + column]", "b[unsigned(i * n + column)]"),
         ("13.naive", "c[row * n + column]", "c[unsigned(row * n + column)]"),
         ("14.fragments", "c[row * n + column]", "c[unsigned(row * n + column)]"),
+        ("14.hunt_groups", "x += blockIdx.x * (long long)tiles", "x += blockIdx.x * tiles"),
+        ("14.hunt_groups", "out[blockIdx.x * (long long)TILE", "out[blockIdx.x * TILE"),
+        ("16.hunt_mask", "sees[query * (long long)keys + key]", "sees[query * keys + (int)key]"),
+        ("16.hunt_mask", "out[row * SIZE", "out[unsigned(row) * SIZE"),
+        ("16.hunt_peak", "v[(unit + key) * SIZE", "v[unsigned(unit + key) * SIZE"),
         ("16.tiles", "(long long)keys * SIZE", "(unsigned)keys * SIZE"),
         ("16.capstone_window", "(long long)n * SIZE", "(unsigned)n * SIZE"),
     ],

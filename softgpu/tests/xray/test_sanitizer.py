@@ -321,6 +321,20 @@ def test_an_mbarrier_that_is_not_aligned_says_where_it_belongs():
     assert fault.advice.has(Advice.MBARRIER_BYTES)
 
 
+def test_a_phase_has_no_parity_but_0_and_1():
+    """Without the sanitizer bit 0 counts, whatever that is on a GPU."""
+    begin, wait = "mbarrier.init.shared.b64 [%0], 1;", "mbarrier.test_wait.parity.shared.b64"
+    body = f"""__shared__ unsigned long long room; if (t) return;
+        unsigned to = __cvta_generic_to_shared(&room), over;
+        asm volatile("{begin}" :: "r"(to) : "memory");
+        asm volatile("{{ .reg .pred p; {wait} p, [%1], %2; selp.u32 %0, 1, 0, p; }}"
+                     : "=r"(over) : "r"(to), "r"(n) : "memory"); x[0] = over;"""
+    assert sanitize(kernel(body), arrays()[0], np.int32(1), grid=1, block=32).clean
+    (fault,) = sanitize(kernel(body), arrays()[0], np.int32(2), grid=1, block=32)
+    assert fault.fault.kind == FaultKind.MBARRIER_PARITY
+    assert fault.advice.has(Advice.PARITY)
+
+
 def kernel(body):
     """A kernel of one line, `body`, from line 2 on."""
     return f'extern "C" __global__ void k(float *x, int n) {{ int t = threadIdx.x;\n{body} }}', "k"
@@ -839,16 +853,10 @@ WAYS_TO_POST = (
 )
 
 
-@pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize(
-    "wait, post",
-    [(wait, WAYS_TO_POST[0]) for wait in WAYS_TO_WAIT]
-    + [(WAYS_TO_WAIT[1], post) for post in WAYS_TO_POST[1:]],
-)
-def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
-    """One thread of each block or all; in code without optimisation the atomic is in a function."""
-    source = f"""#include <cuda/atomic>
-    extern "C" __global__ void meet(unsigned *flags, int *out)
+MEETINGS = [(wait, WAYS_TO_POST[0]) for wait in WAYS_TO_WAIT]
+MEETINGS += [(WAYS_TO_WAIT[1], post) for post in WAYS_TO_POST[1:]]
+MEET = "#include <cuda/atomic>\n" + "".join(
+    f"""extern "C" __global__ void meet_{n}(unsigned *flags, int *out)
     {{
         unsigned *own = flags + blockIdx.x, *other = flags + 1 - blockIdx.x;
         if (threadIdx.x == 0) out[blockIdx.x] = 1;
@@ -859,9 +867,18 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
         __threadfence_system();
         __syncthreads();
         if (threadIdx.x == 0) out[2 + blockIdx.x] = out[1 - blockIdx.x];
-    }}"""
+    }}
+"""
+    for n, (wait, post) in enumerate(MEETINGS)
+)
+
+
+@pytest.mark.parametrize("way", range(len(MEETINGS)), ids=map("".join, MEETINGS))
+@pytest.mark.parametrize("debug", [False, True])
+def test_two_blocks_may_wait_for_each_other_in_any_way(debug, way):
+    """One thread of each block or all; in code without optimisation the atomic is in a function."""
     flags, out = gpuarray.zeros(2, np.uint32), gpuarray.zeros(4, np.int32)
-    found = sanitize((source, "meet"), flags, out, grid=2, block=64, debug=debug)
+    found = sanitize((MEET, f"meet_{way}"), flags, out, grid=2, block=64, debug=debug)
     assert found.clean, found
 
 
