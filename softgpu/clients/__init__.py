@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, cache
-from . import triton
+from . import cute_dsl, triton
 
 __all__ = ["build_ahead", "serve"]
 
@@ -37,6 +37,7 @@ _global: list[ctypes.CDLL] = []
 def serve() -> None:
     """Let each of these clients find what it needs."""
     triton.serve()
+    cute_dsl.serve()
     _serve_bindings()
 
 

@@ -28,6 +28,8 @@ _LOOKS = {
 }  # fmt: skip
 """Functions that neither read nor write what a tensor holds."""
 _STAYS = {"pin_memory", "record_stream"}
+_DLPACK_CUDA, _DLPACK_DEVICE = 2, 8
+"""The number of CUDA's devices there, and where a DLTensor has it: behind a pointer."""
 _on_gpu: dict[int, weakref.finalize] = {}
 """The storages that are on the GPU, by address."""
 _unwritten: dict[int, int] = {}
@@ -122,6 +124,10 @@ class _Mode(TorchFunctionMode):
             return here
         if here and name == "get_device":
             return 0
+        if here and name == "__dlpack_device__":
+            return _DLPACK_CUDA, 0
+        if here and name == "__dlpack__":
+            return _as_dlpack(args[0])
         if name in _STAYS:
             return args[0]
         asked = [
@@ -141,6 +147,17 @@ class _Mode(TorchFunctionMode):
         if name == "to" and (to_gpu or to_cpu) and isinstance(result, torch.Tensor):
             return _moved(result, to_gpu)
         return _bring(result) if to_gpu or (here and not to_cpu) else result
+
+
+def _as_dlpack(tensor: torch.Tensor) -> Any:
+    """A tensor for other packages, as one of CUDA's."""
+    with torch._C.DisableTorchFunction():
+        capsule = tensor.__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    where = pointer(capsule, b"dltensor") + _DLPACK_DEVICE
+    ctypes.c_int32.from_address(where).value = _DLPACK_CUDA
+    return capsule
 
 
 def _is_cpu(value: Any) -> bool:
