@@ -189,12 +189,15 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
+TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py", "test_cutile.py"
+
+
 def triton(folder, python):
     """Theirs, our own of Triton, and what chooses a slice of theirs by a hash of their names."""
     parts = "python/test", "python/tutorials", "third_party/nvidia/backend/lib"
     copied("TRITON", parts, folder, python)
     shutil.copy(checkout("TRITON", "python") / "python/conftest.py", folder / "python")
-    for name in ("test_triton.py", "test_triton_tutorials.py", "test_cutile.py"):
+    for name in (*TRITON_OURS, "planted_gluon.py"):
         shutil.copy(EXPECTED / name, folder)
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
 
@@ -264,8 +267,8 @@ SUITES = {
     ),
     "triton": Suite(
         triton,
-        ["-p", "triton_slice", "--dist=worksteal", "test_triton.py", "test_triton_tutorials.py",
-         "test_cutile.py", "python/test/unit/language/test_core.py"],
+        ["-p", "triton_slice", "--dist=worksteal", *TRITON_OURS,
+         "python/test/unit/language/test_core.py"],
         "triton",
         {"TRITON_DEFAULT_FP_FUSION": "1"},
     ),

@@ -1,7 +1,8 @@
 """CuTe DSL: its own calls of the CUDA runtime, linked to ours.
 
-The runtime in NVIDIA's libcute_dsl_runtime.so asks the driver for tables that no document describes. Beside it
-the wheel has the same calls as an archive, without that runtime, for programs that link their own.
+The runtime in NVIDIA's libcute_dsl_runtime.so asks the driver for tables that no document
+describes. Beside it the wheel has the same calls as an archive, without that runtime, for programs
+that link their own.
 """
 
 from __future__ import annotations
