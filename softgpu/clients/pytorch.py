@@ -6,6 +6,7 @@ What PyTorch computes with them, the CPU computes. Kernels of others (Triton's) 
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 import weakref
 from contextlib import nullcontext
@@ -30,6 +31,8 @@ _LOOKS = {
 _STAYS = {"pin_memory", "record_stream"}
 _DLPACK_CUDA, _DLPACK_DEVICE = 2, 8
 """The number of CUDA's devices there, and where a DLTensor has it: behind a pointer."""
+_IN_C = "__dlpack_c_exchange_api__"
+"""By which others ask for a tensor's memory past Python, where it is the CPU's."""
 _on_gpu: dict[int, weakref.finalize] = {}
 """The storages that are on the GPU, by address."""
 _unwritten: dict[int, int] = {}
@@ -270,4 +273,7 @@ def serve() -> None:
         "get_device_properties": _properties, "get_device_name": _name, "synchronize": _synchronize,
     }.items():  # fmt: skip
         setattr(torch.cuda, name, own)
+    if hasattr(torch.Tensor, _IN_C):
+        delattr(torch.Tensor, _IN_C)
+    os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"  # which would bring it back
     _Mode().__enter__()

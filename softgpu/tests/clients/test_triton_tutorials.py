@@ -63,12 +63,15 @@ CASES = {
 }
 
 
+def script_of(name, tutorials):
+    before, after, run_as = (*CASES[name], *("", "", "__main__")[len(CASES[name]) :])
+    path = str(tutorials / f"{name}.py")
+    return SCRIPT.format(before=before, path=path, run_as=run_as, after=after)
+
+
 @pytest.mark.skipif(not TUTORIALS.is_dir(), reason="make triton-tests brings the tutorials")
 @pytest.mark.parametrize("name", CASES)
 def test_a_tutorial_is_right(name):
-    before, after, run_as = (*CASES[name], *("", "", "__main__")[len(CASES[name]) :])
-    path = str(TUTORIALS / f"{name}.py")
-    script = SCRIPT.format(before=before, path=path, run_as=run_as, after=after)
-    done = python("-c", script, cwd=HERE)
+    done = python("-c", script_of(name, TUTORIALS), cwd=HERE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "❌" not in done.stdout, done.stdout
