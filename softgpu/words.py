@@ -8,7 +8,10 @@ from enum import StrEnum, unique
 
 from .phrases import Phrase
 
-__all__ = ["Advice", "Does", "FindingKind", "Happened", "Place", "Predicted", "Report", "Thread"]
+__all__ = [
+    "Advice", "Does", "FindingKind", "Happened", "Place", "Predicted", "Report", "Thread",
+    "Unpredicted",
+]  # fmt: skip
 
 
 @unique
@@ -54,6 +57,17 @@ class Predicted(Phrase):
         "on {chip}, not measured, of a kind that nobody has checked; limited by {first} ({most}"
         " alone), then by {second} ({less})"
     )
+
+
+class Unpredicted(Phrase):
+    """Why the clock makes no prediction."""
+
+    NO_MEMORY = "there was no memory for the caches"
+    ORDER = "blocks wait for each other, or for who comes last"
+    LOADS = "volatile or atomic loads may wait for what other blocks store"
+    SLEEPS = "it sleeps"
+    COPIES = "nobody has measured bulk copies on {chip}"
+    INSTRUCTIONS = "nobody has measured {names} on {chip}"
 
 
 class Does(Phrase):
@@ -121,7 +135,7 @@ class Happened(Phrase):
     TWO_SIDES = "{thread} {does} {place}, which {other} {other_does} at {line}"
     RACE = "{what}: which comes first is left to chance"
     SYNCWARP = "{what}: lanes of one warp need not run in step"
-    DOUBLE_WRITE = "{what}, with another value: either may stay"
+    DOUBLE_WRITE = "{what}, with another value: either may remain"
     STALE = "{what}: the value that was read may be an old one"
     COPYING = (
         "{thread} {does} {place}, to which {other} copies asynchronously at {line}: the copy may "
@@ -308,7 +322,7 @@ class Advice(Phrase):
     )
     NO_CONDITION = "Take the barrier out of the condition or loop that threads may disagree on."
     WHOLE_WARP = (
-        "The 32 lanes of a warp execute an instruction `.aligned` together: take it out of the "
+        "The 32 lanes of a warp execute an `.aligned` instruction together: take it out of the "
         "condition that they disagree on, and let none return before it."
     )
     ALL_LANES = (

@@ -188,6 +188,6 @@ FORWARD(cudaLibraryGetUnifiedFunction, cuLibraryGetUnifiedFunction)
 CUDART cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
                                        int value, int device)
 {
-    return CALL(cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel,
-                                     device));
+    return CALL(
+        cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device));
 }

@@ -38,8 +38,10 @@ int main()
     void *arguments[] = {&out};
     cudaLaunchKernel((const void *)kernel, 1, 4, arguments, 0, nullptr);
     cudaMemcpy(host, out, sizeof host, cudaMemcpyDefault);
-    printf("%u kernel, %zu bytes: %d %d %d %d\n", kernels, bytes, host[0], host[1], host[2], host[3]);
-    printf("no kernel: %s\n", cudaGetErrorName(cudaLaunchKernel(host, 1, 4, arguments, 0, nullptr)));
+    printf("%u kernel, %zu bytes: %d %d %d %d\n", kernels, bytes, host[0], host[1], host[2],
+           host[3]);
+    printf("no kernel: %s\n",
+           cudaGetErrorName(cudaLaunchKernel(host, 1, 4, arguments, 0, nullptr)));
     cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000, 0);
     printf("%s\n", cudaGetErrorName(cudaLaunchKernel(kernel, 1, 4, arguments, 100000, nullptr)));
     printf("unloaded: %s\n", cudaGetErrorName(cudaLibraryUnload(library)));
