@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, cache
-from .imports import after_import
+from .imports import after_import, expect_pytorch
 
 __all__ = ["serve"]
 
@@ -28,7 +28,7 @@ def serve() -> None:
 
 def _name_library(_: Any) -> None:
     """By the variables that CuTe DSL reads next."""
-    after_import("torch", lambda _: import_module("softgpu.clients.pytorch").serve())
+    expect_pytorch()
     wheel = Path(import_module("nvidia_cutlass_dsl").__path__[0])
     os.environ["CUTE_DSL_LIBS"] = str(_library(next(wheel.rglob(_ARCHIVE))))
     os.environ.setdefault("CUTE_DSL_ARCH", "sm_90a")

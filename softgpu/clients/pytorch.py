@@ -10,6 +10,7 @@ import os
 import time
 import weakref
 from contextlib import nullcontext
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -252,6 +253,7 @@ def _synchronize(device: Any = None) -> None:
     call("cuCtxSynchronize")
 
 
+@cache
 def serve() -> None:
     """Answer for torch.cuda, and map its device, from now on and in this thread."""
     current_device()  # which begins a context
@@ -273,6 +275,8 @@ def serve() -> None:
         "get_device_properties": _properties, "get_device_name": _name, "synchronize": _synchronize,
     }.items():  # fmt: skip
         setattr(torch.cuda, name, own)
+    torch.utils.dlpack.to_dlpack = torch.Tensor.__dlpack__  # that is, through the mode
+    torch._C._cuda_getCurrentRawStream = lambda device: 0  # type: ignore[attr-defined]
     if hasattr(torch.Tensor, _IN_C):
         delattr(torch.Tensor, _IN_C)
     os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"  # which would bring it back
