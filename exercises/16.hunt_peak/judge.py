@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
@@ -33,11 +34,16 @@ def explain(launch, out, got):
     )
 
 
+def far(rng):
+    return far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000)
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
     large=((1, 300, 1203),),
+    far=far,
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
     },

@@ -58,7 +58,7 @@ class Run:
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         if launch.shared > SHARED_UNASKED:
-            kernel.set_attribute(MAX_SHARED, launch.shared)
+            self._ask_for(launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
@@ -154,6 +154,15 @@ class Run:
             for n, raw in self.left.items()
             if isinstance(self.launch.arrays[n], Out)
         ]
+
+    def _ask_for(self, shared):
+        """So much dynamic shared memory, of which a learner may want more than there is."""
+        try:
+            self.kernel.set_attribute(MAX_SHARED, shared)
+        except Error as error:
+            why = self.target.engine.error_detail() or str(error).splitlines()[0]
+            text = Refusal.FAILED(launch=self.launch.what, why=why)
+            raise Refused("launch", text, Next.LESS_AT_A_TIME()) from None
 
     def _launched(self, launch, *arguments, **options):
         for guarded in self.guarded.values():

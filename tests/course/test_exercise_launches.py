@@ -118,6 +118,37 @@ def test_launches_have_the_empty_the_smallest_and_a_deep_size(name):
             assert is_there or is_told, f"{parameter} is never {what}: give it a size, or say why"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_large_launch_leaves_out_shows(name):
+    """A part of a sum of random signs may be less than what its many roundings may cost."""
+    judge, trial = texts.find(name).judge, trial_of(name)
+    for size in judge.large:
+        with np.errstate(all="ignore"):
+            launch = judge.launch(np.random.default_rng(1), size, **trial.chosen)
+        for out in (a for a in launch.arguments if isinstance(a, launches.Out)):
+            expected, tolerance = np.broadcast_arrays(out.expected, out.tolerance)
+            told = np.isfinite(expected.astype(float)) & (expected != 0)
+            share = tolerance[told] / np.abs(expected[told], dtype=float)
+            assert share.size == 0 or share.min() < 0.02, size
+
+
+WITHOUT_FAR = {
+    "one thread adds them all, which would take minutes": "01.*",
+    "what is wide in its text is an address, a barrier or a packet": "15.* 17.packets",
+    "the course's own lines find the tile, and must stay": "14.swizzle",
+    "the course's own `store`, or a map, has the places in c": "15b.*",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places_of_64_bits_are_tried_past_32(name):
+    exercise = texts.find(name)
+    is_wide = re.search(r"\blong long\b|\dLL\b", exercise.solution)
+    patterns = " ".join(WITHOUT_FAR.values()).split()
+    is_told = any(fnmatch(name, pattern) for pattern in patterns)
+    assert exercise.judge.far or not is_wide or is_told, "give it a far launch, or say why not"
+
+
 OF_BLOCKS = r"\b(of|have|for)\s(//\s)?[\d x]+\s(//\s)?threads|\bfour warps"
 
 
