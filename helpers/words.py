@@ -245,6 +245,10 @@ class Next(Phrase):
     )
     WHOLE_NUMBERS = "Your results are whole numbers: which of your variables can't hold fractions?"
     HALVES = "Your results have no more digits than a half: which of your variables is a half?"
+    FLUSHED = (
+        "Floats below 2⁻¹²⁶ are numbers, too, subnormal ones: which instruction (`.ftz`, or one"
+        " that is fast, not exact) takes them for 0?"
+    )
     BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
     NOT_BY_HAND = (
         "Is it wrong with few elements, too? Then work these out by hand. If not, what is new at "
@@ -349,14 +353,14 @@ class Next(Phrase):
     IS_LOG2_E = "That number is log₂ e."
     MAGNITUDE = "the magnitude of {what}"
     FIRST_BEYOND = (
-        "In {what}, {value} is more than in any right launch ({most} at most). What ends in "
-        "between: a loop, an array, the range of a type, a tile, a block? Or what is needed for "
-        "the first time?"
+        "In {what}, {name} is {value}, more than in any right launch ({most} at most). What ends "
+        "in between: a loop, an array, the range of a type, such as 32,767, a tile, a block? Or "
+        "what is needed for the first time?"
     )
     COMPUTED = (
         "All inputs are finite, but your kernel computed NaN from them: by a variable without a "
-        "value, 0 / 0 where nothing was counted, ∞ − ∞ or ∞ / ∞ after an overflow, or a negative "
-        "number's root."
+        "value, 0 / 0 where nothing was counted, ∞ − ∞, ∞ / ∞ or 0 · ∞ after an overflow, or a "
+        "negative number's root."
     )
     COMPUTED_FROM_INFINITY = (
         "An input is infinite, and your kernel computed NaN from it: 0 · ∞, or ∞ − ∞. Leave "
@@ -364,7 +368,7 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, or 0 · ∞?"
+        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞?"
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."

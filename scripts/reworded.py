@@ -25,7 +25,7 @@ AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and NVIDIA's
 KEPT = re.compile(
     r"`[^`]*`|(?<!\w)'[^'\n]{1,60}'(?!\w)|\{[^{}]*\}|%[-+ #0-9.*lhz]*[a-z]|https?://\S+"
     r"|\b(?:sudo )?(?:apt|pip) install [^,;:]+|\b(?:git|mv|nvcc|ptxas|softgpu) [-\w][-\w.]*"
-    r'|\bnvdisasm\b|extern "C"|\b[a-z_]+\([a-z_, ]+\)'
+    r'|\bnvdisasm\b|extern \\?"C\\?"|\b[a-z_]+\([a-z_, ]+\)'
 )
 WORD = re.compile(r"(?<![\w./\\=<>{}%$@#&|*-])([a-z]{2,})(?![\w\\=<>({}%$@#&|*]|[./-]\w)")
 FIRST = re.compile(r"(?:^|(?<=[.:] ))([A-Z][a-z]+)(?= )")

@@ -3,7 +3,7 @@
 Several processes share it: files appear whole, under names that say what is in them, and one that
 another process has removed is made again.
 
-Terms: content addressing (docs/terms.md).
+Terms: content addressing (Quinlan, Dorward 2002; docs/terms.md).
 """
 
 from __future__ import annotations

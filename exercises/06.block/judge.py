@@ -7,7 +7,7 @@ from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Operator
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -41,6 +41,7 @@ JUDGE = Judge(
     large=((1, 80_003),),
     far=far,
     ours="rowreduce/block_per_row.cu",
+    undefined=SCALED,
     counted=(16, 1120),
     budget={"ld.sectors": 2240, "ld.requests": (560, 700), "st.sectors": 16},
     warps=1.5,

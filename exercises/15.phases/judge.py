@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import numpy as np
+
 from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
 from helpers.exercises.products import sums_of_boxes
@@ -9,6 +11,21 @@ from helpers.exercises.products import sums_of_boxes
 
 def drawn(rng):
     return (2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))
+
+
+def explain(launch, out, got):
+    x, tiles = launch.arguments[0].of[0][0].values, int(launch.arguments[2])
+    rows = x.reshape(-1, tiles, 32, 32)
+    of_tiles = rows.sum(2)
+    for made, words in (
+        (rows[:, -1, -1], "Only the last row of the last tile is there: add each to the sum."),
+        (of_tiles[:, -1], "Only the last tile is there: the sum goes on from tile to tile."),
+        (of_tiles[:, 0], "Only the first tile is there: the others belong to the sum, too."),
+        (of_tiles[:, 0] * tiles, "The first tile is added each time: take stage tile % STAGES."),
+    ):
+        if np.array_equal(got, made.ravel(), equal_nan=True):
+            return words
+    return None
 
 
 JUDGE = Judge(
@@ -19,6 +36,7 @@ JUDGE = Judge(
     counted=(4, 9),
     budget={"ld.sectors": 0, "barriers": (40, 80)},
     limits=dict.fromkeys(("instructions", "ldl.sectors", "stl.sectors")),  # who waits; phases kept
+    explain=explain,
     checks=[
         Exposed(
             16_384,  # of each block the first tile

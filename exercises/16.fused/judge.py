@@ -81,9 +81,11 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)),
     drawn=drawn,
-    large=((1, 1, 700, 4), (1, 2, 40_000, 3)),
+    large=((1, 1, 700, 4), (1, 2, 40_000, 3), (1, 33_000, 1, 1), (1, 1, 2, 33_000)),
     undefined={
         "inf": "an infinite value times a power that is 0 is a NaN",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     far=far,
     ours="attention/fused.cu",

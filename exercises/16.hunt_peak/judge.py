@@ -42,10 +42,12 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
-    large=((1, 300, 1203),),
+    large=((1, 300, 1203), (1, 33_000, 2)),
     far=far,
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     counted=(1, 64, 64),
     budget={},

@@ -70,9 +70,11 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
-    large=((1, 300, 1203, 0),),
+    large=((1, 300, 1203, 0), (1, 33_000, 2, 0)),
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     far=far,
     counted=(2, 128, 128, 0),

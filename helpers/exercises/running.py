@@ -584,13 +584,14 @@ class _Wrong:
             return Next.COMPUTED_FROM_NAN() if is_nan else Next.COMPUTED()
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
-        if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
+        is_empty = any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments)
+        if is_empty and np.unique(self.expected[self.is_wrong]).size == 1:
             return Next.NO_ELEMENTS()
         if np.isnan(self.expected[self.is_wrong]).all():
             return Next.NAN_LOST()
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
-        if words := self._on_narrow_type():
+        if words := self._on_narrow_type() or self._on_flushed():
             return words
         if words := in_common(self.got, self.out, self.is_wrong, launch.arrays):
             return words
@@ -616,6 +617,13 @@ class _Wrong:
             if (wrong == held).all() and wrong.any() and is_lost.mean() > 0.5:
                 return words()
         return ""
+
+    def _on_flushed(self):
+        """In words, if all that is wrong is 0 in place of subnormal numbers."""
+        wrong, right = self.got[self.is_wrong], np.abs(self.expected[self.is_wrong])
+        is_float = self.dtype == np.float32
+        is_lost = is_float and not wrong.any() and (right < np.finfo(np.float32).tiny).all()
+        return Next.FLUSHED() if is_lost else ""
 
     def _on_no_input(self, launch, judge):
         """In words, if the inputs have each element that is expected, and not the first got: of

@@ -1,6 +1,6 @@
 """LLVM text to machine code, kept on disk between processes.
 
-Terms: tiered compilation (docs/terms.md).
+Terms: tiered compilation (Aycock 2003; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Several PTX texts made one, as a linker makes one program of several files.
 
-Terms: linking, symbol resolution (docs/terms.md).
+Terms: linking, symbol resolution (Levine 1999; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Its layers, each a class that extends the one before: tokens.py, constants.py, operands.py,
 variables.py; here are modules, functions and their instructions.
 
-Terms: recursive descent (docs/terms.md).
+Terms: recursive descent (Aho et al., chapter 4; docs/terms.md).
 """
 
 from __future__ import annotations

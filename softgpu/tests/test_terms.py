@@ -1,4 +1,4 @@
-"""The terms of docs/terms.md are in the heads of the files that it names."""
+"""The terms of docs/terms.md, and who has written of them, are in the heads of its files."""
 
 import re
 
@@ -6,14 +6,16 @@ import pytest
 
 from softgpu.tests import PACKAGE
 
-ROW = re.compile(r"^\| (.*?) \| .*? \| `(.*?)` \| .+ \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (.*?) \| .*? \| `(.*?)` \| (?:NVIDIA: )?(.+?)(?:[:,].*)? \|$", re.MULTILINE)
 TERMS = ROW.findall((PACKAGE / "docs/terms.md").read_text())
 
 
-@pytest.mark.parametrize("terms, file", TERMS, ids=lambda text: text.split(",")[0])
-def test_a_file_names_its_terms(terms, file):
+@pytest.mark.parametrize("terms, file, reference", TERMS, ids=lambda text: text.split(",")[0])
+def test_a_file_names_its_terms_and_their_reference(terms, file, reference):
     head = re.split(r"\"\"\"\n|\*/", (PACKAGE / file).read_text().removeprefix('"""'))[0]
-    assert all(term in " ".join(head.split()).lower() for term in terms.lower().split(", "))
+    head = " ".join(head.split())
+    assert all(term in head.lower() for term in terms.lower().split(", "))
+    assert reference.removesuffix(" et al.") in head
 
 
 def test_there_are_terms():

@@ -7,7 +7,7 @@ as have a seat wait at a time, and while they wait others work: _both says what 
 together. All constants are measured, none is fitted to a kernel; docs/clock.md says how far the
 times are off.
 
-Terms: bottleneck model, roofline (docs/terms.md).
+Terms: bottleneck model, roofline (Williams et al. 2009; docs/terms.md).
 """
 
 import json

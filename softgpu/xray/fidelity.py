@@ -1,7 +1,7 @@
 """How far a launch's results can be trusted: which executed instructions give a GPU's bits, and
 whether one that may not decides more than a number.
 
-Terms: taint analysis (docs/terms.md).
+Terms: taint analysis (Denning, Denning 1977; docs/terms.md).
 """
 
 from __future__ import annotations

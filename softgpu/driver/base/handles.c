@@ -1,7 +1,7 @@
 /* Handles: numbers that name live objects, so that a stale or made-up handle is an error.
    A handle holds a slot's index and how often the slot was reused.
 
-   Terms: generation counter (docs/terms.md). */
+   Terms: generation counter (Weissflog 2018; docs/terms.md). */
 #include <stdlib.h>
 
 #include "base/base.h"

@@ -4,7 +4,8 @@
    in which a GPU would come to it: blocks in waves, the blocks of a wave side by side, instruction
    by instruction. Long launches keep a sample of memory's pages, and caches as much smaller.
 
-   Terms: trace-driven cache simulation, spatial sampling (docs/terms.md). */
+   Terms: trace-driven cache simulation, spatial sampling (Waldspurger et al. 2015;
+   docs/terms.md). */
 #include "caches.h"
 
 #include <stdlib.h>
@@ -76,7 +77,10 @@ void touches_sectors(Touches *t, const Touch *touch, const Sectors *s)
         uint8_t sectors = 0, full = 0;
         FOR_LANES(i, left)
         {
-            if (s->id[i] * SECTOR / LINE != line) continue;
+            if (s->id[i] * SECTOR / LINE != line) {
+                if (s->ascend) break;
+                continue;
+            }
             uint32_t bit = 1u << s->id[i] % (LINE / SECTOR);
             sectors |= bit;
             if (s->bytes[i] == UINT32_MAX) full |= bit;

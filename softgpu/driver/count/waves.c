@@ -1,7 +1,7 @@
 /* How blocks that differ keep a GPU busy. They come to its multiprocessors in the order of their
    numbers, one to each and round again while there is room; then each to where one has ended.
 
-   Terms: list scheduling, tail effect (docs/terms.md). */
+   Terms: list scheduling, tail effect (Graham 1969; docs/terms.md). */
 #include "waves.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
    out and is untouched must find room as well, or the machine would have to end a process: it is set
    aside from what is available now.
 
-   Terms: overcommit (docs/terms.md). */
+   Terms: overcommit (Linux, overcommit-accounting; docs/terms.md). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,5 +1,7 @@
 /* The driver's lock: a readers-writer lock whose readers pause when a writer wants it, and who then take
-   turns with the writers (memory.h says who holds it when). */
+   turns with the writers (memory.h says who holds it when).
+
+   Terms: readers-writer lock (Courtois et al. 1971; docs/terms.md). */
 #include "internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

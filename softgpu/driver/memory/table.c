@@ -1,6 +1,6 @@
 /* The table of allocations, by which every access is checked: sorted by address, none overlap.
 
-   Terms: binary search, interval map (docs/terms.md). */
+   Terms: binary search, interval map (Knuth, volume 3, 6.2.1; docs/terms.md). */
 #include <string.h>
 
 #include "internal.h"

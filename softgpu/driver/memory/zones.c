@@ -3,7 +3,7 @@
    an access to freed memory finds nothing there. Pages cost memory only once touched, and go back when
    freed.
 
-   Terms: red zones, quarantine (docs/terms.md). */
+   Terms: red zones, quarantine (Serebryany et al. 2012; docs/terms.md). */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

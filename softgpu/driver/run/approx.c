@@ -1,7 +1,7 @@
 /* The approximate functions. Computed in double with short series, they come out closer than the
    PTX ISA promises; special values are exactly as documented.
 
-   Terms: range reduction, power series (docs/terms.md). */
+   Terms: range reduction, power series (Muller, chapters 3 and 11; docs/terms.md). */
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Atomics of kernels. Lanes act in order; neighbours that hit the same address are put together
    and reach memory as one compare-and-swap, which is one of the orders the hardware may choose.
 
-   Terms: aggregated atomics, compare-and-swap (docs/terms.md). */
+   Terms: aggregated atomics, compare-and-swap (Herlihy 1991; docs/terms.md). */
 #include <stdbool.h>
 
 #include "internal.h"

@@ -1,6 +1,6 @@
 /* Fibers: stacks with a guard below them, and the switch from one to another.
 
-   Terms: user-level threads, fibers (docs/terms.md). */
+   Terms: user-level threads, fibers (Anderson et al. 1992; docs/terms.md). */
 #include <stdlib.h>
 #include <sys/mman.h>
 #ifdef __SANITIZE_ADDRESS__

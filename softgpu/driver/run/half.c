@@ -1,6 +1,6 @@
 /* Half and bfloat16: rounding into them in every mode, and fma with one rounding.
 
-   Terms: directed rounding, fused multiply-add (docs/terms.md). */
+   Terms: directed rounding, fused multiply-add (Goldberg 1991; docs/terms.md). */
 #include <stdbool.h>
 
 #include "half.h"

@@ -1,7 +1,7 @@
 /* Mbarriers: words in shared memory that count, phase by phase, the arrivals and the bytes that are
    still to come. A phase ends when there are none of either.
 
-   Terms: phase parity, sense reversal (docs/terms.md). */
+   Terms: phase parity, sense reversal (Mellor-Crummey, Scott 1991; docs/terms.md). */
 #include "internal.h"
 #include "mbarrier.h"
 

@@ -3,7 +3,7 @@
    aside, and its thread opens a further seat, for the next block; from then on, its seats have
    turns. As many blocks have seats at once as an H200 would hold.
 
-   Terms: resident blocks, cooperative scheduling (docs/terms.md). */
+   Terms: resident blocks, cooperative scheduling (Gupta et al. 2012; docs/terms.md). */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>

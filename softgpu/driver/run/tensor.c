@@ -4,7 +4,7 @@
    holds for each of 8 rows (columns) 16 bytes of it, which follow each other along k: row i's are
    in lanes 4 i to 4 i + 3. Of a, every other register holds rows 8 to 15.
 
-   Terms: mixed-precision accumulation (docs/terms.md). */
+   Terms: mixed-precision accumulation (Fasi et al. 2021; docs/terms.md). */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* Textures and surfaces in kernels: coordinates to elements, by the formulas of the CUDA C++ Programming
    Guide's "Texture Fetching".
 
-   Terms: bilinear interpolation, address modes (docs/terms.md). */
+   Terms: bilinear interpolation, address modes (CUDA C++ Programming Guide, Texture Fetching;
+   docs/terms.md). */
 #include <math.h>
 #include <string.h>
 

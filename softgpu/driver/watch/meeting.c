@@ -1,7 +1,7 @@
 /* The sanitizer: where lanes and warps meet. Who should be there and is not, and what each knows of
    the others afterwards.
 
-   Terms: barrier divergence (docs/terms.md). */
+   Terms: barrier divergence (Betts et al. 2012; docs/terms.md). */
 #include "sanitize.h"
 
 /* ---- lanes of a warp ---- */

@@ -5,7 +5,7 @@
    a release leaves a record (which of its block's accesses it makes known) at the address it goes
    to; whoever reads that address afterwards learns of the records left there.
 
-   Terms: vector clocks, happens-before (docs/terms.md). */
+   Terms: vector clocks, happens-before (Lamport 1978; docs/terms.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Products of warpgroups (wgmma) that are under way: until their warp has waited for them, nobody may
-   store to what they read, nor touch their registers. They read through the asynchronous proxy. */
+   store to what they read, nor touch their registers. They read through the asynchronous proxy.
+
+   Terms: asynchronous proxy (PTX ISA, Memory Consistency Model; docs/terms.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The sanitizer: the shadow of each allocation that launches touch, and of the memory for malloc in
    kernels; what was written there before a launch, and after it.
 
-   Terms: shadow memory (docs/terms.md). */
+   Terms: shadow memory (Nethercote, Seward 2007; docs/terms.md). */
 #include <stdlib.h>
 #include <string.h>
 

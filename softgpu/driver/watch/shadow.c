@@ -1,7 +1,7 @@
 /* Shadow memory: who touched each piece of memory last, and whether that collides with what a warp
    does now. Marks of accesses that lie in a row are looked at together, as vectors.
 
-   Terms: epochs, FastTrack (docs/terms.md). */
+   Terms: epochs, FastTrack (Flanagan, Freund 2009; docs/terms.md). */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@ them. So it can arrive at the barrier early and wait only just before that acces
 of a tree reduction most warps have nothing to do before the next barrier. They go straight on to it
 and never wait, which saves a switch of stacks each time.
 
-Terms: split barrier, fuzzy barrier (docs/terms.md).
+Terms: split barrier, fuzzy barrier (Gupta 1989; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A warp runs one block at a time, always the first in order at which lanes wait. 
 lanes together where their paths join, every loop must be contiguous, be entered only at its first
 block and be repeated only from its last block; `blocks_in_order` arranges a function so.
 
-Terms: reconvergence (docs/terms.md).
+Terms: reconvergence (Diamos et al. 2011; docs/terms.md).
 """
 
 from __future__ import annotations

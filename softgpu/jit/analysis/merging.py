@@ -6,7 +6,7 @@ store to shared memory, atomic, barrier or fence lies in between; three words ou
 for a 16-byte load. A store is merged only with adjacent stores, and without gaps. Accesses to
 global memory are never merged.
 
-Terms: access vectorisation (docs/terms.md).
+Terms: access vectorisation (Larsen, Amarasinghe 2000; docs/terms.md).
 """
 
 from __future__ import annotations

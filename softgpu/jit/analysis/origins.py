@@ -1,6 +1,6 @@
 """Pointer provenance of addresses: kernel parameters that are pointers, and shared variables.
 
-Terms: pointer provenance (docs/terms.md).
+Terms: pointer provenance (Memarian et al. 2019; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Accesses that poll: by which lanes wait for others, or check whether they have to.
 
-Terms: ad hoc synchronization (docs/terms.md).
+Terms: ad hoc synchronization (Xiong et al. 2010; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ all of them are in bounds, and that the lanes of each piece of the warp access c
 or one element, as expected. If it succeeds, the block runs without further checks; if not, another
 version of the block checks each access in turn.
 
-Terms: bounds-check hoisting, loop versioning (docs/terms.md).
+Terms: bounds-check hoisting, loop versioning (Würthinger et al. 2007; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 These are guesses, which the emitted code tests: values computed from tile and image coordinates by
 remainders and limits usually have the same stride as the coordinates.
 
-Terms: stride analysis (docs/terms.md).
+Terms: stride analysis (Karrenberg, Hack 2011; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Where a loop walks through memory, only the base changes. The offsets stay, and with them all that
 is known about them: whether the lanes are consecutive, or all at one address.
 
-Terms: scalar and affine values (docs/terms.md).
+Terms: scalar and affine values (Collange 2011; docs/terms.md).
 """
 
 from __future__ import annotations

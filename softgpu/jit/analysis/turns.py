@@ -1,6 +1,6 @@
 """Estimates how often a warp repeats a kernel's loops, as far as that is known before it runs.
 
-Terms: trip count (docs/terms.md).
+Terms: trip count (Muchnick, chapter 14; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ error, as in MemorySanitizer (Stepanov and Serebryany 2015). So for these regist
 computed from them, the lanes with a defined value are tracked at run time. A value that is only
 copied to shared memory is allowed: it may be padding that nobody reads.
 
-Terms: uninitialised values (docs/terms.md).
+Terms: uninitialised values (Stepanov, Serebryany 2015; docs/terms.md).
 """
 
 from __future__ import annotations

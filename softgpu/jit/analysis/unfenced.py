@@ -5,7 +5,7 @@ wgmma that uses it as accumulator or as a. This is a forward analysis of the ins
 have written each register since. Moves only rename a value: compilers place them, and constants,
 freely. Unoptimised code reloads variables for each instruction and is not analysed.
 
-Terms: reaching definitions (docs/terms.md).
+Terms: reaching definitions (Aho et al., chapter 9; docs/terms.md).
 """
 
 from __future__ import annotations

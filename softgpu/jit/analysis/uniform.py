@@ -4,7 +4,7 @@ A register may differ if an operand it is computed from may, or if diverged lane
 older value of it (see `waiting_blocks`). Each condition can cause the other, so this starts from
 "all registers are uniform" and iterates to a fixed point.
 
-Terms: divergence analysis, uniformity analysis (docs/terms.md).
+Terms: divergence analysis, uniformity analysis (Coutinho et al. 2011; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ as a two and a one. Lanes that have finished the unrolled part wait, while lanes
 remainder run the copies that these lanes skip. So a load in the loop is executed more often than
 the longest-running lane needs.
 
-Terms: loop unrolling (docs/terms.md).
+Terms: loop unrolling (Muchnick, chapter 17; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every register is a vector of 32 lanes, or a scalar if analysis shows that all lanes agree. A block
 runs under a mask: the lanes that wait for it. See flow.py for the order in which blocks run.
 
-Terms: whole-function vectorization (docs/terms.md).
+Terms: whole-function vectorization (Karrenberg, Hack 2011; docs/terms.md).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ opcode with its modifiers and types is compiled once per module, and an instruct
 with pointers to its registers' lanes in memory. A routine is written by the instruction's own
 emitter, to which registers, constants, offsets and sites are arguments: the results are the same.
 
-Terms: outlining (docs/terms.md).
+Terms: outlining (Xu, Kjolstad 2021; docs/terms.md).
 """
 
 from __future__ import annotations

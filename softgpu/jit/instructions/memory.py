@@ -4,7 +4,7 @@ An access takes the inline fast path if the active lanes' addresses are consecut
 within the allocation that this instruction hit the last time. Otherwise driver/run/access.c
 performs it lane by lane, checks every lane and reports errors.
 
-Terms: inline caching (docs/terms.md).
+Terms: inline caching (Deutsch, Schiffman 1984; docs/terms.md).
 """
 
 from __future__ import annotations
@@ -352,6 +352,8 @@ def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     if e.expects_scatter(access):
         fast, slow, *_ = _branch(e, access.anywhere())
         e.start(fast, known)
+        if e.mode.instrumented:
+            e.observer.scattered(access.site, to_host(e, access.address, access.space))
         ways.append(([_gather(e, access)], e.here))
         e.line(f"br label %{done}")
         e.start(slow, known)

@@ -2,7 +2,7 @@
    their default order. Normal numbers differ from a GPU's in the last places, where that computes
    logarithms and sines approximately.
 
-   Terms: counter-based generators (docs/terms.md). */
+   Terms: counter-based generators (Salmon et al. 2011; docs/terms.md). */
 #include <cmath>
 #include <memory>
 

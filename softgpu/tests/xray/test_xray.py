@@ -507,7 +507,7 @@ def test_wrong_pictures(tree):
             picture(TREE, 6)
     with refused(TypeError, "draw_shuffle(report, line)"):
         xray.draw_shuffle(tree)
-    with refused(TypeError, 'draw_shuffle("down", by)'):
+    with refused(TypeError, "draw_shuffle", '"down"'):
         xray.draw_shuffle("down")
     with refused(ValueError, "Report", "up, down"):
         xray.draw_shuffle(TREE)
