@@ -76,7 +76,13 @@ CLIENTS = [
     "ml_dtypes==0.6.0", "psutil==7.2.2",
 ]  # fmt: skip
 REIKNA = "reikna==0.9.0"
+# Without that index, PyPI gives a build for CUDA: 4 GB more, as good. It wants another Triton.
+TORCH_FOR_CPUS = [
+    "--extra-index-url", os.environ.get("TORCH_INDEX", "https://download.pytorch.org/whl/cpu"),
+    "--retries=1", "torch==2.13.0",
+]  # fmt: skip
 PACKAGES = {
+    "cute-dsl": [*TORCH_FOR_CPUS, f"{setup.ROOT}[toolkit]", "nvidia-cutlass-dsl==4.8.1"],
     "venv": CLIENTS,
     "numba-mlir": [
         *CLIENTS, "cffi==2.1.1", "numba-cuda-mlir==0.5.0", "pytest-benchmark==5.3.1",
@@ -84,10 +90,8 @@ PACKAGES = {
     ],
     "reikna": [REIKNA, "funcsigs==1.0.2", "mako==1.3.10", "scipy==1.17.1"],
     "taichi": ["taichi==1.7.4", "psutil==7.2.2", "requests==2.34.2"],
-    # Without that index, PyPI gives a build for CUDA: 4 GB more, as good. It wants another Triton.
     "triton": [
-        "--extra-index-url", os.environ.get("TORCH_INDEX", "https://download.pytorch.org/whl/cpu"),
-        "--retries=1", "torch==2.13.0", "pandas==3.1.1", "scipy==1.17.1",
+        *TORCH_FOR_CPUS, "pandas==3.1.1", "scipy==1.17.1",
         "tabulate==0.10.0", "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
@@ -189,14 +193,23 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
+TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py", "test_cutile.py"
+
+
 def triton(folder, python):
     """Theirs, our own of Triton, and what chooses a slice of theirs by a hash of their names."""
     parts = "python/test", "python/tutorials", "third_party/nvidia/backend/lib"
     copied("TRITON", parts, folder, python)
     shutil.copy(checkout("TRITON", "python") / "python/conftest.py", folder / "python")
-    for name in ("test_triton.py", "test_triton_tutorials.py", "test_cutile.py"):
+    for name in (*TRITON_OURS, "planted_gluon.py"):
         shutil.copy(EXPECTED / name, folder)
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
+
+
+def cute_dsl(folder, python):
+    """Our own, and the samples of CUTLASS's checkout."""
+    copied("CUTLASS", ["examples/python/CuTeDSL"], folder, python)
+    shutil.copy(EXPECTED / "test_cute_dsl.py", folder)
 
 
 TAICHI = [  # of its 200 files: what blocks, warps, atomics, loops and prints do
@@ -227,6 +240,7 @@ NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
     "test_vector_types.py", "test_warp_ops.py",
 ]  # fmt: skip
 SUITES = {
+    "cute-dsl": Suite(cute_dsl, ["test_cute_dsl.py"], "cute-dsl"),
     "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
     "numba": Suite(
         numba,
@@ -264,8 +278,8 @@ SUITES = {
     ),
     "triton": Suite(
         triton,
-        ["-p", "triton_slice", "--dist=worksteal", "test_triton.py", "test_triton_tutorials.py",
-         "test_cutile.py", "python/test/unit/language/test_core.py"],
+        ["-p", "triton_slice", "--dist=worksteal", *TRITON_OURS,
+         "python/test/unit/language/test_core.py"],
         "triton",
         {"TRITON_DEFAULT_FP_FUSION": "1"},
     ),

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, cache
-from . import triton
+from . import cute_dsl, triton
+from .imports import after_import, expect_pytorch
 
 __all__ = ["build_ahead", "serve"]
 
@@ -37,6 +38,8 @@ _global: list[ctypes.CDLL] = []
 def serve() -> None:
     """Let each of these clients find what it needs."""
     triton.serve()
+    cute_dsl.serve()
+    after_import("tilelang", expect_pytorch)
     _serve_bindings()
 
 

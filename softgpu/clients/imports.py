@@ -7,9 +7,10 @@ import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 
-__all__ = ["after_import"]
+__all__ = ["after_import", "expect_pytorch"]
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -42,3 +43,8 @@ def after_import(name: str, call: Callable[[ModuleType], object]) -> None:
         call(sys.modules[name])
     else:
         sys.meta_path.insert(0, _AfterImport(name, call))
+
+
+def expect_pytorch(_: object = None) -> None:
+    """Let PyTorch, once it is imported, have the software GPU as its device "cuda"."""
+    after_import("torch", lambda _: import_module("softgpu.clients.pytorch").serve())

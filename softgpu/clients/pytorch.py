@@ -6,9 +6,11 @@ What PyTorch computes with them, the CPU computes. Kernels of others (Triton's) 
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 import weakref
 from contextlib import nullcontext
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +30,10 @@ _LOOKS = {
 }  # fmt: skip
 """Functions that neither read nor write what a tensor holds."""
 _STAYS = {"pin_memory", "record_stream"}
+_DLPACK_CUDA, _DLPACK_DEVICE = 2, 8
+"""The number of CUDA's devices there, and where a DLTensor has it: behind a pointer."""
+_IN_C = "__dlpack_c_exchange_api__"
+"""By which others ask for a tensor's memory past Python, where it is the CPU's."""
 _on_gpu: dict[int, weakref.finalize] = {}
 """The storages that are on the GPU, by address."""
 _unwritten: dict[int, int] = {}
@@ -122,6 +128,10 @@ class _Mode(TorchFunctionMode):
             return here
         if here and name == "get_device":
             return 0
+        if here and name == "__dlpack_device__":
+            return _DLPACK_CUDA, 0
+        if here and name == "__dlpack__":
+            return _as_dlpack(args[0])
         if name in _STAYS:
             return args[0]
         asked = [
@@ -141,6 +151,17 @@ class _Mode(TorchFunctionMode):
         if name == "to" and (to_gpu or to_cpu) and isinstance(result, torch.Tensor):
             return _moved(result, to_gpu)
         return _bring(result) if to_gpu or (here and not to_cpu) else result
+
+
+def _as_dlpack(tensor: torch.Tensor) -> Any:
+    """A tensor for other packages, as one of CUDA's."""
+    with torch._C.DisableTorchFunction():
+        capsule = tensor.__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    where = pointer(capsule, b"dltensor") + _DLPACK_DEVICE
+    ctypes.c_int32.from_address(where).value = _DLPACK_CUDA
+    return capsule
 
 
 def _is_cpu(value: Any) -> bool:
@@ -232,6 +253,7 @@ def _synchronize(device: Any = None) -> None:
     call("cuCtxSynchronize")
 
 
+@cache
 def serve() -> None:
     """Answer for torch.cuda, and map its device, from now on and in this thread."""
     current_device()  # which begins a context
@@ -253,4 +275,9 @@ def serve() -> None:
         "get_device_properties": _properties, "get_device_name": _name, "synchronize": _synchronize,
     }.items():  # fmt: skip
         setattr(torch.cuda, name, own)
+    torch.utils.dlpack.to_dlpack = torch.Tensor.__dlpack__  # that is, through the mode
+    torch._C._cuda_getCurrentRawStream = lambda device: 0  # type: ignore[attr-defined]
+    if hasattr(torch.Tensor, _IN_C):
+        delattr(torch.Tensor, _IN_C)
+    os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"  # which would bring it back
     _Mode().__enter__()

@@ -10,14 +10,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 from .. import build, sass
 from .calls import call, current_device, register, set_device, unregister
-from .imports import after_import
+from .imports import after_import, expect_pytorch
 
 __all__ = ["serve"]
 
@@ -37,7 +36,7 @@ def _give_pointers(gpuarray: Any) -> None:
 
 
 def _replace_driver(backends: Any) -> None:
-    after_import("torch", lambda _: import_module("softgpu.clients.pytorch").serve())
+    expect_pytorch()
     nvidia = backends.backends["nvidia"]
     theirs = sys.modules[nvidia.driver.__module__]
     backends.backends["nvidia"] = backends.Backend(nvidia.compiler, _driver_class(theirs))

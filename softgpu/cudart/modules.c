@@ -1,6 +1,6 @@
 /* What the host's code registers before main(): binaries with kernels, the kernels, the variables.
 
-   A binary is loaded when something of it is first asked for. */
+   A binary is loaded when something of it is first asked for. Libraries are loaded by calls. */
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
@@ -84,7 +84,9 @@ CUresult function_of(const void *host, CUfunction *out)
         result =
             cuModuleGetFunction(out, symbol->binary->on[current_device()].module, symbol->name);
     pthread_mutex_unlock(&mutex);
-    return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidDeviceFunction : result;
+    if (result != CUDA_ERROR_NOT_FOUND) return result;
+    const bool is_of_library = !cuKernelGetFunction(out, (CUkernel)host);
+    return is_of_library ? CUDA_SUCCESS : (CUresult)cudaErrorInvalidDeviceFunction;
 }
 
 CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes)
@@ -169,4 +171,23 @@ EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, c
     if (!symbol) return;
     symbol->next_managed = binary->managed;
     binary->managed = symbol;
+}
+
+/* ---- libraries ---- */
+
+FORWARD(cudaLibraryLoadData, cuLibraryLoadData)
+FORWARD(cudaLibraryLoadFromFile, cuLibraryLoadFromFile)
+FORWARD(cudaLibraryUnload, cuLibraryUnload)
+FORWARD(cudaLibraryGetKernel, cuLibraryGetKernel)
+FORWARD(cudaLibraryGetKernelCount, cuLibraryGetKernelCount)
+FORWARD(cudaLibraryEnumerateKernels, cuLibraryEnumerateKernels)
+FORWARD(cudaLibraryGetGlobal, cuLibraryGetGlobal)
+FORWARD(cudaLibraryGetManaged, cuLibraryGetManaged)
+FORWARD(cudaLibraryGetUnifiedFunction, cuLibraryGetUnifiedFunction)
+
+CUDART cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
+                                       int value, int device)
+{
+    return CALL(
+        cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device));
 }

@@ -154,10 +154,11 @@ def _rows(
 def _with_lines(text: list[str], source: _Table, ptx: _Table) -> Iterator[str]:
     """Yield the lines of a text, with .loc where the line of the source changes."""
     places: dict[int, tuple[int, int]] = {}
+    begins = _begins(text)
     for function, address, _, number in ptx.rows:
         place = bisect_right(source.rows, (function, address, len(source.files), 0)) - 1
         if place >= 0 and source.rows[place][0] == function:
-            places.setdefault(number, source.rows[place][2:])
+            places.setdefault(begins.get(number, number), source.rows[place][2:])
     before = None
     for number, line in enumerate(text, 1):
         is_body = line == "{"  # ptxas takes no .loc before it
@@ -170,3 +171,14 @@ def _with_lines(text: list[str], source: _Table, ptx: _Table) -> Iterator[str]:
             yield line
     for number, name in enumerate(source.files[1:], 1):
         yield f'.file {number} "{name}"'
+
+
+def _begins(text: list[str]) -> dict[int, int]:
+    """For each line of a text, the first line of its statement, by numbers from 1."""
+    begins, begin = {}, 0
+    for number, line in enumerate(text, 1):
+        is_whole = line in ("", "{", "}")
+        begins[number] = begin = number if is_whole or not begin else begin
+        if is_whole or line.endswith((";", ":")):
+            begin = 0
+    return begins

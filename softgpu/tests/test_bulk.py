@@ -165,6 +165,22 @@ def test_boxes_are_reduced_up_to_the_edge(reductions, op, type_):
     np.testing.assert_array_equal(out.get(), want)
 
 
+@pytest.mark.parametrize("dtype", ["u4", "f2", "f4"])
+@pytest.mark.parametrize("swizzle", [0, 32, 64])
+def test_a_map_in_the_form_of_the_hardware_is_read(reductions, dtype, swizzle):
+    width = 32 // np.dtype(dtype).itemsize
+    new = gpuarray.to_gpu(drawn(np.dtype(dtype), 1024 // np.dtype(dtype).itemsize, 1))
+    stored = []
+    for made in tensor_maps.tiled, tensor_maps.as_hardware_has_it:
+        out = gpuarray.to_gpu(np.zeros((5, 3 * width), dtype))
+        map_ = in_global(made(out, (4, width), swizzle))
+        kernel = reductions.get_function("box_add")
+        kernel(new, out, map_, np.int32(width), np.int32(3), block=(64, 1, 1))
+        stored.append(out.get())
+    assert stored[0].any()
+    np.testing.assert_array_equal(*stored)
+
+
 @software
 def test_reductions_of_several_blocks_do_not_race(reductions):
     given, x = gpuarray.zeros(1024, np.uint8), gpuarray.zeros((8, 64), np.float32)

@@ -110,6 +110,20 @@ def test_the_launch_says_how_large_clusters_are(folder, does):
     assert not missing(done.stderr, 12, "x", 5)
 
 
+LIBRARIES_ANSWERS = """\
+1 kernel, 4 bytes: 100 105 110 115
+no kernel: cudaErrorInvalidDeviceFunction
+cudaSuccess
+unloaded: cudaSuccess
+"""
+
+
+@WAYS
+def test_a_library_is_loaded_by_a_call(folder, does):
+    done = run(folder, "libraries.cu", does=does)
+    assert (done.stdout, done.returncode) == (LIBRARIES_ANSWERS, 0), done.stderr
+
+
 ARRAYS = """\
 flat: cudaSuccess
 described: 16 16 0 0 0, 7 5 3, 1

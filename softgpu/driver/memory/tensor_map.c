@@ -101,29 +101,80 @@ static CUresult finish(TensorMap *map, void *target)
     return CUDA_SUCCESS;
 }
 
+static CUresult describe_tiled(TensorMap *map, const void *target, const Array *a,
+                               const uint32_t *box)
+{
+    CUresult result = describe(map, target, a, 1);
+    if (!result && !box) REFUSE("boxDim is NULL");
+    if (!result) result = check_line(map, "boxDim[0]", box[0]);
+    if (result) return result;
+    uint64_t bytes = map->strides[0];
+    for (unsigned n = 0; n < a->rank; n++) {
+        if (!box[n] || box[n] > MOST_BOX)
+            REFUSE("boxDim[%u] is %u; 1 to %d are possible", n, box[n], MOST_BOX);
+        map->box[n] = box[n];
+        bytes *= (box[n] + map->steps[n] - 1) / map->steps[n];
+    }
+    if (bytes > SM_SHARED)
+        REFUSE("a box has %llu bytes; shared memory has %d", (unsigned long long)bytes, SM_SHARED);
+    return CUDA_SUCCESS;
+}
+
 CUAPI cuTensorMapEncodeTiled(void *target, unsigned type, unsigned rank, void *address,
                              const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
                              const uint32_t *steps, unsigned interleave, unsigned swizzle,
                              unsigned promotion, unsigned fill)
 {
     TensorMap map;
-    CUresult result = describe(
+    CUresult result = describe_tiled(
         &map, target,
         &(Array){type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill},
-        1);
-    if (!result && !box) REFUSE("boxDim is NULL");
-    if (!result) result = check_line(&map, "boxDim[0]", box[0]);
-    if (result) return result;
-    uint64_t bytes = map.strides[0];
-    for (unsigned n = 0; n < rank; n++) {
-        if (!box[n] || box[n] > MOST_BOX)
-            REFUSE("boxDim[%u] is %u; 1 to %d are possible", n, box[n], MOST_BOX);
-        map.box[n] = box[n];
-        bytes *= (box[n] + map.steps[n] - 1) / map.steps[n];
+        box);
+    return result ?: finish(&map, target);
+}
+
+/* A tiled map of compute capability 9.0, as CuTe DSL writes it: no document describes it, so what it
+   has never been seen to write is refused. Bit 21 of its flags is set for arrays of 128 KiB or more. */
+typedef struct {
+    uint64_t address;
+    uint32_t flags;
+    uint32_t strides[4];   /* in units of 16 bytes, without their highest 4 bits */
+    uint32_t high_strides; /* those, 4 bits each */
+    uint32_t last[MOST_RANK];
+    uint32_t steps : 24; /* less one, 3 bits each */
+    uint8_t last_box[MOST_RANK];
+    uint32_t zero;
+} __attribute__((packed)) HardwareMap;
+_Static_assert(sizeof(HardwareMap) == 64, "as much of the 128 bytes as it uses");
+
+static bool decode(const HardwareMap *of, TensorMap *map)
+{
+    const uint32_t seen = 1 << 1 | 1 << 18, known = 7 << 4 | 15 << 7 | 7 << 13 | 1 << 21;
+    if ((of->flags & ~known) != seen || of->zero) return false;
+    uint64_t sizes[MOST_RANK], strides[4];
+    uint32_t box[MOST_RANK], steps[MOST_RANK];
+    for (unsigned n = 0; n < MOST_RANK; n++) {
+        sizes[n] = of->last[n] + 1ull;
+        box[n] = of->last_box[n] + 1;
+        steps[n] = (of->steps >> 3 * n & 7) + 1;
+        if (n < 4)
+            strides[n] = (of->strides[n] + ((uint64_t)(of->high_strides >> 4 * n & 15) << 32)) << 4;
     }
-    if (bytes > SM_SHARED)
-        REFUSE("a box has %llu bytes; shared memory has %d", (unsigned long long)bytes, SM_SHARED);
-    return finish(&map, target);
+    const Array array = {.type = of->flags >> 7 & 15,
+                         .rank = (of->flags >> 4 & 7) + 1,
+                         .address = (void *)of->address,
+                         .sizes = sizes,
+                         .strides = strides,
+                         .steps = steps,
+                         .swizzle = of->flags >> 13 & 7};
+    return !describe_tiled(map, of, &array, box);
+}
+
+bool read_tensor_map(const void *from, TensorMap *map)
+{
+    memcpy(map, from, sizeof *map);
+    if (map->mark == MAP_MARK) return map->check == map_check(map);
+    return decode(from, map);
 }
 
 CUAPI cuTensorMapEncodeIm2col(void *target, unsigned type, unsigned rank, void *address,
@@ -163,8 +214,7 @@ CUAPI cuTensorMapReplaceAddress(void *target, void *address)
 {
     TensorMap map;
     if (!target) REFUSE("no tensor map"); /* the host's may lie anywhere: cuda.core's do */
-    memcpy(&map, target, sizeof map);
-    if (map.mark != MAP_MARK || map.check != map_check(&map)) REFUSE("this is no tensor map");
+    if (!read_tensor_map(target, &map)) REFUSE("this is no tensor map");
     if (!address || (uint64_t)address % PIECE)
         REFUSE("globalAddress is %p; multiples of %d bytes are possible", address, PIECE);
     map.address = (uint64_t)address;

@@ -22,6 +22,8 @@ _Static_assert(sizeof(TensorMap) <= MAP_BYTES, "it is what CUDA gives it");
 
 #define MAP_MARK 0x6e6f736e65746773ull
 
+/* Read a map: one of this driver's, or one of a GPU's, as compilers' host code makes them. */
+bool read_tensor_map(const void *from, TensorMap *map);
 uint32_t map_check(const TensorMap *);
 uint32_t tensor_type_bytes(uint32_t type);
 

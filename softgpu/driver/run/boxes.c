@@ -45,8 +45,7 @@ static void read_map(Box *b, uint64_t where, const char *does, bool may_begin)
                              .steps = {1, 1, 1, 1, 1}};
         return;
     }
-    memcpy(&b->map, (const void *)where, sizeof b->map);
-    if (b->map.mark != MAP_MARK || b->map.check != map_check(&b->map))
+    if (!read_tensor_map((const void *)where, &b->map))
         fault_at(b->w, b->site, b->lane, ILLEGAL, MAP_UNKNOWN, does);
 }
 

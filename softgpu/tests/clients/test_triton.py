@@ -62,6 +62,7 @@ copy[(4,)](x, y, n, B=256)
 assert (x == y).all() and x.device == torch.device("cuda", 0) and x.is_cuda
 assert x.cpu().device.type == "cpu" and x.cpu().cuda().device == x.device
 assert torch.zeros(3).device.type == "cpu"
+assert x.__dlpack_device__() == (2, 0) and torch.zeros(3).__dlpack_device__()[0] == 1
 assert triton.runtime.driver.active.get_active_torch_device() == x.device
 """, tmp_path)  # fmt: skip
 

@@ -79,6 +79,15 @@ def test_the_line_of_a_body_stands_in_it():
     assert text == [".entry a()", "{", ".loc 1 7 0", "ret;", "}", '.file 1 "a.py"']
 
 
+def test_the_line_of_an_instruction_on_several_lines_stands_before_it():
+    """Such as the compiler of CuTe DSL writes for products."""
+    source = cubin._Table(["", "a.py"], [(0, 0, 1, 7)])
+    ptx = cubin._Table(["", "a.ptx"], [(0, 0, 1, 5)])
+    code = [".entry a()", "{", "A:", "mma.sync", "{%r1, %r2};", "}"]
+    text = list(cubin._with_lines(code, source, ptx))
+    assert text[:-1] == [*code[:3], ".loc 1 7 0", *code[3:]]
+
+
 def test_what_follows_the_ptx_of_tiles_is_left_out_and_lines_are_not(made, monkeypatch):
     sections = cubin._sections(made("cubin", "-lineinfo"))
     monkeypatch.setattr(cubin, "_sections", lambda image: sections)
