@@ -18,6 +18,7 @@ __all__ = [
     "Picture",
     "bandwidth",
     "descriptor",
+    "dots",
     "double_buffer",
     "draw",
     "empty",
@@ -481,6 +482,27 @@ def footprints(lengths, kinds):
         for name, sizes in kinds.items()
     )
     return draw(paint, f"Memory against length: {'; '.join(said)}.")
+
+
+def dots(points, across, up, source="", slope=None):
+    """A dot with its name for each of points, {name: (x, y)}; across and up: what x and y are.
+
+    slope: of a dashed line from (0, 0), which nothing gets below."""
+    right, top = (1.25 * max(ends) for ends in zip(*points.values()))
+    least = 0 if slope else 0.9 * min(y for _, y in points.values())
+
+    def paint(axes):
+        axes.set(xlabel=across, ylabel=up, title=source, xlim=(0, right), ylim=(least, top))
+        axes.grid(axis="y")
+        for (name, (x, y)), marker, colour in zip(points.items(), cycle(MARKERS), cycle(COLOURS)):
+            axes.plot(x, y, marker, color=colour)
+            axes.annotate(name, (x, y), (6, 6), textcoords="offset points", color=colour)
+        if slope:
+            axes.plot([0, right], [0, slope * right], "--", color=INK)
+
+    said = (f"{name} {digits(y)} at {digits(x)}" for name, (x, y) in points.items())
+    head = f"{up} against {across}" + (f", {source}" if source else "")
+    return draw(paint, f"{head}: {'; '.join(said)}.")
 
 
 def _pair(x):
