@@ -229,8 +229,8 @@ class Next(Phrase):
     )
     EVERY_BIT = "Every bit counts here: -0 is not 0."
     NAN_LOST = (
-        "A NaN must come out, of one that goes in or of 0 · ∞: where do fmaxf, a comparison or an "
-        "`if` drop it?"
+        "A NaN must come out if one goes in, or if 0 · ∞ occurs: where do fmaxf, a comparison or "
+        "an `if` drop it?"
     )
     NO_ELEMENTS = "There are no elements here: what must the result be then?"
     NOT_WRITTEN = "No block has written these elements."
@@ -336,7 +336,7 @@ class Next(Phrase):
     )
     ONE = "Only {where} is wrong, and all of it: what is different there?"
     SEVERAL = "Only {where} are wrong, and all of them: what is different there?"
-    ZEROS_AT = "In {where}, all is 0: which line should store or add there?"
+    ZEROS_AT = "In {where}, everything is 0: which line should store or add there?"
     LACKS = (
         "Every wrong element lacks {times}input {number}[{place}], for example element {first}: "
         "which line reads that input?"

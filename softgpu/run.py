@@ -5,7 +5,7 @@ Or runs a program in Python, which launches kernels.
     softgpu sanitize main.cu kernels.cu -Iinclude -DN=1000 -- input.txt 7
     softgpu profile vectorAdd.cu -O2
     softgpu sanitize train.py --steps 7
-    softgpu profile --json counts.jsonl train.py
+    softgpu profile --json counts.jsonl --chip h100 train.py
 
 What is not an option below goes to nvcc, and what comes after -- to the program. To a program in
 Python goes all that comes after its name.
@@ -30,6 +30,7 @@ from .findings import Findings
 from .loader import Engine
 from .programs import SUFFIXES, ProgramError, Runtime, load_program, run_main, sources_of
 from .toolkit import ToolkitError, find_cuda_12, find_toolkit
+from .xray.chip import MODELLED, Chip, chip
 from .xray.profiler import report
 
 
@@ -40,6 +41,7 @@ class _Asked:
     sanitize: bool
     profile: bool
     json: str | None  # the file that takes it, too
+    chip: Chip  # whose time is predicted
 
     def watch(self, engine: Engine) -> None:
         try:
@@ -61,8 +63,8 @@ class _Asked:
         shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
         if shape not in self._seen:
             self._seen.add(shape)
-            found = report(engine, result)
-            self._tell(f"{found}\n", [found.as_dict()])
+            found = report(engine, result, self.chip)
+            self._tell(f"{found}\nFidelity: {found.fidelity}.\n", [found.as_dict()])
 
     def _tell(self, words: object, records: Iterable[dict]) -> None:
         print(words, file=sys.stderr, flush=True)
@@ -122,13 +124,19 @@ def main(command: str, own: list[str]) -> int:
     parser.add_argument(
         "--json", metavar="FILE", help="write to a file, too, what is found or counted: JSON lines"
     )
+    parser.add_argument(
+        "--chip", default=MODELLED, help="predict times of this GPU: h200 (the default) or h100"
+    )
     ends = (at for at, word in enumerate(own) if word == "--" or word.endswith(".py"))
     end = next(ends, len(own))
     way = [] if command == "run" else [f"--{command}"]
     given, words = parser.parse_known_args([*way, *own[:end]])
     if given.json and not (given.sanitize or given.profile):
         parser.error("--json goes with sanitize or profile, which find or count something")
-    asked = _Asked(given.sanitize, given.profile, given.json)
+    try:
+        asked = _Asked(given.sanitize, given.profile, given.json, chip(given.chip))
+    except ValueError as error:
+        parser.error(str(error))
     try:
         return _run([*words, *own[end:]], asked, given.cuda12)
     except (BuildError, ProgramError, ToolkitError) as error:

@@ -121,7 +121,7 @@ class Happened(Phrase):
     TWO_SIDES = "{thread} {does} {place}, which {other} {other_does} at {line}"
     RACE = "{what}: which comes first is left to chance"
     SYNCWARP = "{what}: lanes of one warp need not run in step"
-    DOUBLE_WRITE = "{what}, with another value: either may stay"
+    DOUBLE_WRITE = "{what}, with another value: either may remain"
     STALE = "{what}: the value that was read may be an old one"
     COPYING = (
         "{thread} {does} {place}, to which {other} copies asynchronously at {line}: the copy may "
@@ -308,7 +308,7 @@ class Advice(Phrase):
     )
     NO_CONDITION = "Take the barrier out of the condition or loop that threads may disagree on."
     WHOLE_WARP = (
-        "The 32 lanes of a warp execute an instruction `.aligned` together: take it out of the "
+        "The 32 lanes of a warp execute an `.aligned` instruction together: take it out of the "
         "condition that they disagree on, and let none return before it."
     )
     ALL_LANES = (

@@ -12,9 +12,11 @@ from .. import contract
 from ..contract import ffi
 from ..declarations import short_name
 from ..jit.builds.profile import SITE_COUNTERS
+from ..jit.facts.layout import Layout
 from ..loader import Engine
 from .chip import MODELLED, Chip
 from .chip import chip as chip_named
+from .fidelity import Fidelity, fidelity_of
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, is_call, one_at_a_time, shape, target_of
 from .occupancy import occupancy
@@ -66,10 +68,10 @@ def profile(
         return report(target.engine, result, of)
 
 
-def predicted_us(launch: Callable[[], object]) -> float:
-    """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
+def predicted_us(launch: Callable[[], object], chip: str = MODELLED) -> float:
+    """Microseconds that launch() would take on a chip; NaN where it launches several kernels, or
     one whose time cannot be known, and on a GPU."""
-    found = profile_call(launch)
+    found = profile_call(launch, chip)
     return found.predicted_us if found else nan
 
 
@@ -136,10 +138,19 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
         samples=_array(result.samples, _SAMPLE, result.sample_count),
         incomplete=bool(result.incomplete),
         find_machine=partial(machine_counts, module, code, counters, events),
+        find_fidelity=partial(_fidelity, module.layout(name), name, code, counters),
         caches=replay(engine.runtime, code, of, resident.blocks, shared),
         waves=waves(engine.runtime, of, resident.blocks),
         chip=of,
     )
+
+
+def _fidelity(layout: Layout, kernel: str, code: Any, counters: np.ndarray) -> Fidelity:
+    executed: Counter[int] = Counter()
+    for (first, _), tokens in zip(code.notes["blocks"], code.notes["tokens"]):
+        for token in tokens:
+            executed[token] += int(counters[first])
+    return fidelity_of(layout, kernel, executed)
 
 
 def _callers(code: Any) -> dict[tuple[str, int], list[tuple[str, int]]]:

@@ -17,6 +17,7 @@ from ..words import Place
 from .chip import Chip, chip
 from .clock import SAID, Prediction, predict
 from .details import Details
+from .fidelity import Fidelity
 from .hardware import Caches, MachineRuns
 from .occupancy import Occupancy
 
@@ -82,6 +83,7 @@ class Report:
     samples: np.ndarray
     incomplete: bool
     find_machine: Callable[[], MachineRuns]  # or sass.Refused
+    find_fidelity: Callable[[], Fidelity]
     caches: Caches | None = None
     waves: tuple[float, float] | None = None  # hardware.waves
     chip: Chip = field(default_factory=chip)  # whose time is predicted
@@ -140,6 +142,7 @@ class Report:
             "occupancy": self.occupancy.share,
             "chip": self.chip.name,
             "predicted_us": None if isnan(self.predicted_us) else self.predicted_us,
+            "fidelity": self.fidelity.as_dict(),
             "total": self.total,
             "lines": [
                 {"file": file, "line": line, "source": self.source(file).get(line, ""), **+counts}
@@ -163,6 +166,11 @@ class Report:
             return self.find_machine()
         except Refused as why:
             return why
+
+    @cached_property
+    def fidelity(self) -> Fidelity:
+        """Which of the executed instructions give a GPU's bits."""
+        return self.find_fidelity()
 
     @property
     def block_count(self) -> int:

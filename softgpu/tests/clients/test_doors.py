@@ -159,6 +159,15 @@ def test_a_program_of_python_is_profiled_by_the_command(faulty):
         line.get("st.requests", 0) for line in counted["lines"]
     )
     assert counted["lines"] and counted["chip"] == "NVIDIA H200"
+    assert not counted["fidelity"]["approximate"]
+
+
+def test_the_command_predicts_for_another_chip(faulty):
+    _, _, (counted,) = faulty("profile", "--json", "found.jsonl", "--chip", "h100", "faulty.py")
+    assert "H100" in counted["chip"]
+    code, said, _ = faulty("profile", "--chip", "a100", "faulty.py")
+    assert code == 2, said
+    assert {"a100", "h100", "h200"} <= set(re.findall(r"\w+", said))
 
 
 @pytest.mark.parametrize(
