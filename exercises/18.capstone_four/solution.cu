@@ -19,7 +19,7 @@ __global__ void four(const unsigned char *codes, const unsigned char *scales, co
     long long row = (blockIdx.x * (BLOCK / 32LL) + threadIdx.x / 32) * ROWS;
     float sum[ROWS] = {}, number[32];
     for (long long i = threadIdx.x % 32 * 32; i < k; i += 32 * 32) {
-        half of_x[32];
+        alignas(16) half of_x[32];
         for (int j = 0; j < 32; j += 8)
             *reinterpret_cast<uint4 *>(of_x + j) = *reinterpret_cast<const uint4 *>(x + i + j);
 #pragma unroll

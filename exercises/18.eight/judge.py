@@ -10,7 +10,7 @@ from helpers.exercises.values import numbers, scales
 
 
 def drawn(rng):
-    return [(int(rng.integers(89, 140)), 16 * int(rng.integers(1, 40))) for _ in range(2)]
+    return [(int(rng.integers(89, 140)), 4 * int(rng.integers(1, 40))) for _ in range(2)]
 
 
 def launch(rng, size):
@@ -40,13 +40,14 @@ def explain(launch, out, got):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 16), (7, 528), (9, 512), (33, 48), (8, 1008), (5, 0)),
+    sizes=((1, 4), (7, 132), (9, 128), (33, 12), (8, 1004), (5, 0)),
     drawn=drawn,
-    large=((33_000, 16), (1, 40_000)),
+    large=((33_000, 4), (1, 40_000)),
     far=far,
     counted=(64, 2048),
-    budget={"ld.sectors": 36_928},
+    budget={"ld.requests": 64 * 33, "ld.sectors": 64 * (64 + 256) + 64},
     limits={"barriers": None, "instructions": 2},
+    advice={"ld.requests": "Load four weights at a time: a char4 has 4 bytes, a float4 has 16."},
     explain=explain,
     survivors={},
 )

@@ -1,4 +1,4 @@
-// A product of a matrix and one vector, of 8-bit weights: y[n] = scales[n] * (w[n, k] x[k]). k is a multiple of 16, and all
+// A product of a matrix and one vector, of 8-bit weights: y[n] = scales[n] * (w[n, k] x[k]). k is a multiple of 4, and all
 // arrays begin at multiples of 16 bytes. Launch (n / 8) blocks, rounded up, of 256 threads: a warp for each row of w.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
@@ -11,15 +11,10 @@ __global__ void eight(const signed char *w, const float *x, const float *scales,
     // BEGIN
     if (row >= n) return;
     float sum = 0;
-    for (long long i = lane * 16; i < k; i += 32 * 16) {
-        int4 p = *reinterpret_cast<const int4 *>(w + row * k + i);
-        auto weights = reinterpret_cast<signed char *>(&p);
-#pragma unroll
-        for (int j = 0; j < 16; j += 4) {
-            float4 of_x = *reinterpret_cast<const float4 *>(x + i + j);
-            sum += weights[j] * of_x.x + weights[j + 1] * of_x.y;
-            sum += weights[j + 2] * of_x.z + weights[j + 3] * of_x.w;
-        }
+    for (long long i = lane * 4; i < k; i += 32 * 4) {
+        char4 weight = *reinterpret_cast<const char4 *>(w + row * k + i);
+        float4 of_x = *reinterpret_cast<const float4 *>(x + i);
+        sum += weight.x * of_x.x + weight.y * of_x.y + weight.z * of_x.z + weight.w * of_x.w;
     }
     sum = warp_reduce(sum, Sum<float>());
     if (lane == 0) y[row] = sum * scales[row];

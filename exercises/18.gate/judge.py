@@ -42,9 +42,9 @@ def explain(launch, out, got):
     pairs = made.reshape(len(made), -1, 2).swapaxes(1, 2)
     with np.errstate(all="ignore"):
         for other, words in (
-            (passing / (1 + np.exp(-gate)), "The gate itself is a factor, too: gate / (1 + exp(-gate))."),
+            (passing / (1 + np.exp(-gate)), "The gate is a factor, too: gate / (1 + exp(-gate))."),
             (_swiglu(made[:, ::-1]), "Gates come first in a row, then what passes them."),
-            (_swiglu(pairs), "A gate's partner is `hidden` elements further on, not its neighbour."),
+            (_swiglu(pairs), "A gate's partner is `hidden` elements further on."),
             (gate / (1 + np.exp(gate)) * passing, "The exponent is minus the gate."),
             (gate / (1 + np.exp(-gate)), "Multiply by what passes the gate."),
         ):  # fmt: skip

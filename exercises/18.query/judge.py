@@ -59,7 +59,7 @@ def explain(launch, out, got):
     in_order = np.tile(np.arange(table.shape[1], dtype=np.int32), (len(q), 1))
     first = np.tile(table[:1], (len(q), 1))
     for name, (of_pages, sees), words in (
-        ("order", (in_order, seen), "Slot s is in page table[text * most + s / PAGE], not s / PAGE."),
+        ("order", (in_order, seen), "Slot s is in page table[text * most + s / PAGE]."),
         ("first", (first, seen), "Each text has its own row of the table, at text · most."),
         ("fewer", (table, seen - 1), "A text sees seen[text] slots; yours leaves out the last."),
         ("scale", (table, seen), "`own` is scaled already: don't multiply by scale again."),

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, drawn, several
 from helpers.exercises.values import numbers

@@ -317,7 +317,9 @@ def test_footprints_have_a_line_each_and_say_both_ends(axes_of):
 
 
 def test_dots_are_named_over_a_line_that_nothing_gets_below(axes_of):
-    axes, alt = axes_of(plots.dots, {"halves": (4, 2), "bytes": (2, 1.5)}, "MB", "µs", "foreseen", 0.25)
+    axes, alt = axes_of(
+        plots.dots, {"halves": (4, 2), "bytes": (2, 1.5)}, "MB", "µs", "foreseen", 0.25
+    )
     dots, limit = axes.lines[:2], axes.lines[2]
     assert [(*line.get_xdata(), *line.get_ydata()) for line in dots] == [(4, 2), (2, 1.5)]
     assert {text.get_text() for text in axes.texts} == {"halves", "bytes"}
