@@ -75,5 +75,4 @@ JUDGE = Judge(
     counted=(64, 4),
     budget={"st.sectors": 256},
     explain=explain,
-    survivors={},
 )

@@ -40,5 +40,4 @@ JUDGE = Judge(
     counted=(64, 2048),
     budget={"ld.sectors": (2048 + 256 + 16 * 256, 8000), "st.sectors": 64},
     limits={"barriers": None, "instructions": 2},
-    survivors={},
 )

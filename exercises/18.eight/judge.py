@@ -49,5 +49,4 @@ JUDGE = Judge(
     limits={"barriers": None, "instructions": 2},
     advice={"ld.requests": "Load four weights at a time: a char4 has 4 bytes, a float4 has 16."},
     explain=explain,
-    survivors={},
 )

@@ -65,5 +65,4 @@ JUDGE = Judge(
     counted=(8, 1024),
     budget={"ld.sectors": 2048, "st.sectors": 1024},
     explain=explain,
-    survivors={},
 )

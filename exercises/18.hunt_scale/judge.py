@@ -59,5 +59,4 @@ JUDGE = Judge(
     budget={},
     limits=None,
     explain=explain,
-    survivors={},
 )

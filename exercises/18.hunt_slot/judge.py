@@ -51,5 +51,4 @@ JUDGE = Judge(
         "race": "Some threads store the new key and value, and others read them. All must meet in"
         " between: __syncthreads(), outside of any condition.",
     },
-    survivors={},
 )

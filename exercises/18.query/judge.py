@@ -87,5 +87,4 @@ JUDGE = Judge(
     limits={"instructions": 2, "barriers": None, "ld.sectors": 1.5},
     even=False,
     explain=explain,
-    survivors={},
 )
