@@ -488,15 +488,20 @@ def dots(points, across, up, source="", slope=None):
     """A dot with its name for each of points, {name: (x, y)}; across and up: what x and y are.
 
     slope: of a dashed line from (0, 0), which nothing gets below."""
-    right, top = (1.25 * max(ends) for ends in zip(*points.values()))
-    least = 0 if slope else 0.9 * min(y for _, y in points.values())
+    right = 1.25 * max(x for x, _ in points.values())
+    heights = [y for _, y in points.values()]
+    room = (max(heights) - (0 if slope else min(heights))) / 4
+    least = 0 if slope else min(heights) - room
 
     def paint(axes):
-        axes.set(xlabel=across, ylabel=up, title=source, xlim=(0, right), ylim=(least, top))
+        axes.set(xlabel=across, ylabel=up, title=source, xlim=(0, right))
+        axes.set_ylim(least, max(heights) + room)
         axes.grid(axis="y")
         for (name, (x, y)), marker, colour in zip(points.items(), cycle(MARKERS), cycle(COLOURS)):
+            near = (b for a, b in points.values() if abs(a - x) < right / 10)
+            side = (6, -14) if max(near) > y else (6, 6)  # names of neighbours don't meet
             axes.plot(x, y, marker, color=colour)
-            axes.annotate(name, (x, y), (6, 6), textcoords="offset points", color=colour)
+            axes.annotate(name, (x, y), side, textcoords="offset points", color=colour)
         if slope:
             axes.plot([0, right], [0, slope * right], "--", color=INK)
 

@@ -1,6 +1,7 @@
-// A product of a matrix and one vector, of NVFP4: w[n, k] x[k] -> y[n]. codes[n, k / 2] has two weights in a byte, the lower half
-// first; 16 neighbours share a scale, scales[n, k / 16]; `whole` multiplies everything. k is a multiple of 32, and all arrays
-// begin at multiples of 16 bytes. Launch a block of BLOCK threads for each BLOCK / 32 * ROWS rows, rounded up.
+// A product of a matrix and one vector, of NVFP4: w[n, k] x[k] -> y[n]. codes[n, k / 2] has two
+// weights in a byte, the lower half first; 16 neighbours share a scale, scales[n, k / 16]; `whole`
+// multiplies everything. k is a multiple of 32, and all arrays begin at multiples of 16 bytes.
+// Launch a block of BLOCK threads for each BLOCK / 32 * ROWS rows, rounded up.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 #include "decode/formats.cuh"

@@ -1,5 +1,6 @@
-// A product of a matrix and one vector, of 8-bit weights: y[n] = scales[n] * (w[n, k] x[k]). k is a multiple of 4, and all
-// arrays begin at multiples of 16 bytes. Launch (n / 8) blocks, rounded up, of 256 threads: a warp for each row of w.
+// A product of a matrix and one vector, of 8-bit weights: y[n] = scales[n] * (w[n, k] x[k]). k is
+// a multiple of 4, and all arrays begin at multiples of 16 bytes. Launch (n / 8) blocks, rounded
+// up, of 256 threads: a warp for each row of w.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 
@@ -8,7 +9,7 @@ __global__ void eight(const signed char *w, const float *x, const float *scales,
 {
     long long row = blockIdx.x * 8LL + threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    // BEGIN
+    // BEGIN your lines
     if (row >= n) return;
     float sum = 0;
     for (long long i = lane * 4; i < k; i += 32 * 4) {

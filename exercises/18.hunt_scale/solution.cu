@@ -1,6 +1,7 @@
-// A product of a matrix and one vector, of 4-bit weights: codes[n, k / 2], two in a byte, the lower half first; 16 neighbours
-// share a scale: scales[n, k / 16]. w[n, k] x[k] -> y[n]. k is a multiple of 32, and codes begin at a multiple of 16 bytes. Launch
-// (n / 8) blocks, rounded up, of 256 threads: a warp for each row.
+// A product of a matrix and one vector, of 4-bit weights: codes[n, k / 2], two in a byte, the
+// lower half first; 16 neighbours share a scale: scales[n, k / 16]. w[n, k] x[k] -> y[n]. k is a
+// multiple of 32, and codes begin at a multiple of 16 bytes. Launch (n / 8) blocks, rounded up, of
+// 256 threads: a warp for each row.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 #include "decode/formats.cuh"

@@ -1,5 +1,6 @@
-// A word's attention, for each text: its new key and value go into slot seen - 1 of keys and values[texts, SLOTS, 32]; then its
-// query sees `seen` slots: softmax(scale * q · key) values -> out[texts, 32]. Launch a block of SLOTS threads per text.
+// A word's attention, for each text: its new key and value go into slot seen - 1 of keys and
+// values[texts, SLOTS, 32]; then its query sees `seen` slots: softmax(scale * q · key) values ->
+// out[texts, 32]. Launch a block of SLOTS threads per text.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 constexpr int SLOTS = 128;

@@ -1,5 +1,5 @@
-// RMSNorm of rows: x[rows, hidden], weight[hidden] -> y = x / sqrt(mean of x² + epsilon) * weight. Launch (rows / 8) blocks,
-// rounded up, of 256 threads: a warp for each row.
+// RMSNorm of rows: x[rows, hidden], weight[hidden] -> y = x / sqrt(mean of x² + epsilon) * weight.
+// Launch (rows / 8) blocks, rounded up, of 256 threads: a warp for each row.
 #include <cuda_fp16.h>
 
 __global__ void rms_norm(const half *x, const half *weight, half *y, float epsilon, long long rows,
@@ -7,7 +7,7 @@ __global__ void rms_norm(const half *x, const half *weight, half *y, float epsil
 {
     long long row = blockIdx.x * 8LL + threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    // BEGIN
+    // BEGIN your lines
     if (row >= rows) return;
     x += row * hidden, y += row * hidden;
     float squares = 0;

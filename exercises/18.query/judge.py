@@ -21,6 +21,8 @@ def launch(rng, size):
     keys, values = (numbers(rng, pages, PAGE, WIDE) for _ in "kv")
     keys[..., 0] += np.linspace(-9, 9, PAGE)[rng.permutation(PAGE)]  # the maximum moves
     q[:, 0] += rng.choice([-9, 9, 40], texts)
+    keys[..., 1] = rng.uniform(-21, -19, keys.shape[:2])
+    q[:, 1] = np.resize([60, 0], texts)  # scores that are all far below 0
     seen = rng.integers(1, min(most, 8) * PAGE + 1, texts).astype(np.int32)
     seen[-1] = min(most, 8) * PAGE
     table = np.full((texts, most), -1, np.int32)
@@ -87,4 +89,9 @@ JUDGE = Judge(
     limits={"instructions": 2, "barriers": None, "ld.sectors": 1.5},
     even=False,
     explain=explain,
+    survivors={
+        "sum = 1": "it shrinks to nothing in the first turn",
+        "o = 1": "it shrinks to nothing in the first turn",
+        "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
+    },
 )

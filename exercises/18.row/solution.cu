@@ -1,5 +1,6 @@
-// A product of a matrix and one vector, in halves: w[n, k], x[k] -> y[n] in floats. k is a multiple of 8, and all arrays
-// begin at multiples of 16 bytes. Launch (n / 8) blocks, rounded up, of 256 threads: a warp for each row of w.
+// A product of a matrix and one vector, in halves: w[n, k], x[k] -> y[n] in floats. k is a
+// multiple of 8, and all arrays begin at multiples of 16 bytes. Launch (n / 8) blocks, rounded up,
+// of 256 threads: a warp for each row of w.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 #include <cuda_fp16.h>
@@ -8,7 +9,7 @@ __global__ void halves(const half *w, const half *x, float *y, long long n, long
 {
     long long row = blockIdx.x * 8LL + threadIdx.x / 32;
     int lane = threadIdx.x % 32;
-    // BEGIN
+    // BEGIN your lines
     if (row >= n) return;
     float sum = 0;
     for (long long i = lane * 8; i < k; i += 32 * 8) {
