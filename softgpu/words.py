@@ -8,7 +8,10 @@ from enum import StrEnum, unique
 
 from .phrases import Phrase
 
-__all__ = ["Advice", "Does", "FindingKind", "Happened", "Place", "Predicted", "Report", "Thread"]
+__all__ = [
+    "Advice", "Does", "FindingKind", "Happened", "Place", "Predicted", "Report", "Thread",
+    "Unpredicted",
+]  # fmt: skip
 
 
 @unique
@@ -54,6 +57,17 @@ class Predicted(Phrase):
         "on {chip}, not measured, of a kind that nobody has checked; limited by {first} ({most}"
         " alone), then by {second} ({less})"
     )
+
+
+class Unpredicted(Phrase):
+    """Why the clock makes no prediction."""
+
+    NO_MEMORY = "there was no memory for the caches"
+    ORDER = "blocks wait for each other, or for who comes last"
+    LOADS = "volatile or atomic loads may wait for what other blocks store"
+    SLEEPS = "it sleeps"
+    COPIES = "nobody has measured bulk copies on {chip}"
+    INSTRUCTIONS = "nobody has measured {names} on {chip}"
 
 
 class Does(Phrase):

@@ -199,7 +199,7 @@ extern "C" __global__ __launch_bounds__(256) void loaded_warps(long long *cycles
     for (int i = 0; i < 128; i++) out[(threadIdx.x + i) & 1023] = sum[i / 32][i / 4 % 8][i % 4];
 }
 
-// cp.async of 16 bytes a thread, `deep` under way, from lines of x that belong to this block.
+// cp.async of 16 bytes per thread, `deep` under way, from lines of x that belong to this block.
 extern "C" __global__ void copies_async(long long *cycles, const uint4 *x, int deep, int count,
                                         int turns)
 {

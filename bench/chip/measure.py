@@ -3,7 +3,7 @@
     python bench/chip/measure.py FILE.csv [PART ...]
 
 writes the raw values, a row each: what was measured, how, the value and its unit. constants.py
-makes the chip's constants of them. Takes about half a minute. Of some parts, only these are
+makes the chip's constants of them. Takes about half a minute. For some parts, only these are
 measured."""
 
 import csv

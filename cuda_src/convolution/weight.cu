@@ -1,6 +1,6 @@
 // The gradient of a convolution by its weight: x[images, groups * channels, H, W] and the gradient by the
 // result, dy[images, groups * channels_out, H_out, W_out] -> dw[groups * channels_out, channels, kernel_h, kernel_w].
-// Of each group it is the product of dy and the transposed columns of x, summed over images * H_out * W_out. Launch a
+// For each group it is the product of dy and the transposed columns of x, summed over images * H_out * W_out. Launch a
 // grid of (groups * (channels_out / ROWS * elements of a column / COLUMNS, each rounded up), splits) blocks of 256
 // threads. Split p of the sums makes dw[p, ...]: they add up to the result. DY_PACK divides H_out * W_out, W_PACK a column's
 // elements; dy and dw are aligned to them.

@@ -15,7 +15,7 @@ FUNCTION = re.compile(r"__device__[^;{(]*\b(\w+)\((.*?)(?=__device__|\Z)", re.DO
 
 
 def of_kernel(target: Any) -> str:
-    """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
+    """The PTX of a kernel, without comments and without other kernels, its whole numbers
     in decimal."""
     instructions = costs.COMMENT.sub(" ", target.ptx)
     instructions = NUMBER.sub(lambda number: str(_value(number[0])), instructions)

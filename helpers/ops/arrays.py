@@ -32,11 +32,11 @@ def check(x, types, name="the array"):
         raise TypeError(f"{name}: {x.dtype} is not among {', '.join(types)}{hint}")
     if x.size and address(x) % x.dtype.itemsize:
         raise ValueError(
-            f"{name} begins at {address(x):#x}, no multiple of {x.dtype.itemsize} bytes"
+            f"{name} begins at {address(x):#x}, not a multiple of {x.dtype.itemsize} bytes"
         )
     if any(step % x.dtype.itemsize for step in x.strides):
         raise ValueError(
-            f"{name}: strides {x.strides} are no multiples of {x.dtype.itemsize} bytes"
+            f"{name}: strides {x.strides} are not multiples of {x.dtype.itemsize} bytes"
         )
     return x.dtype
 

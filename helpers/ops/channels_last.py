@@ -1,10 +1,10 @@
 """float16 convolutions and their gradients in NHWC layout by warpgroups, without transposition.
 A window of one pixel is a product of matrices.
 
-If there are few channels, or no multiple of CHUNK, images are copied with zero padding after the
-channels and around the image. Then all pixels under a row of the window are contiguous, and
-are treated as the channels of one pixel; with a vertical stride, so are the pixels of that many
-rows."""
+If there are few channels, or CHUNK does not divide their number, images are copied with zero
+padding after the channels and around the image. Then all pixels under a row of the window are
+contiguous, and are treated as the channels of one pixel; with a vertical stride, so are the
+pixels of that many rows."""
 
 from functools import cache, partial
 from math import gcd, prod

@@ -213,7 +213,7 @@ def _shape(q, k, v):
         raise ValueError(f"{shapes}: dimensions before the heads must be equal")
     heads, shared = (x.shape[-3] if x.ndim > 2 else 1 for x in (q, k))
     if heads != shared and (not shared or heads % shared):
-        raise ValueError(f"{shapes}: {heads} heads of q are no multiple of {shared} heads of k")
+        raise ValueError(f"{shapes}: {heads} heads of q are not a multiple of {shared} heads of k")
     if max(q.shape[-1], v.shape[-1]) > LARGEST_HEAD:
         raise ValueError(f"{shapes}: heads have at most {LARGEST_HEAD} elements")
     if not q.shape[-1]:

@@ -199,7 +199,7 @@ def _rows(batch, hidden, itemsize, choices, places):
     if many and row_bytes <= 4096:
         grid = (ceil_divide(batch, 8),)
         return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
-    block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
+    block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes per thread
     block = builtins.min(256 if batch >= 4 * multiprocessors() else 512, builtins.max(64, block))
     splits = 1 if many else _parts(batch, 2 * 256, row_bytes >> 14)
     together, block = (batch * splits, 256) if splits > 1 else (0, block)

@@ -19,7 +19,7 @@ MARKUP = re.compile(r"([\\`*_<>\[\]])")
 
 
 def cells(notebook):
-    """(kind, source, number) of each cell: the number that stands beside code that was run."""
+    """(kind, source, number) of each cell: the number next to code that was run."""
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = LINK.sub(r"\1", "".join(cell["source"]))
         yield cell["cell_type"], source, cell.get("execution_count")

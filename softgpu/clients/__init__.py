@@ -1,7 +1,7 @@
 """Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core, numba-cuda and Triton
 (triton.py, with PyTorch: pytorch.py) need.
 
-They speak to the driver as they do to NVIDIA's. Three more libraries of NVIDIA's stand beside it:
+They speak to the driver as they do to NVIDIA's. Three more of NVIDIA's libraries come with it:
 
 - the run-time compiler, which makes machine code, leaves PTX instead;
 - nvJitLink makes machine code, too. Where it is not installed, they let the driver link; so it

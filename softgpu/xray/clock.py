@@ -20,7 +20,7 @@ from typing import Any
 
 from ..phrases import Said, joined
 from ..sass import second_factor
-from ..words import Predicted
+from ..words import Predicted, Unpredicted
 from .chip import Chip, chip
 
 __all__ = ["Prediction", "errors", "in_words", "kind_of", "memory_us", "predict", "short_us"]
@@ -187,21 +187,22 @@ def _unknowable(report):
     if report.machine_unknown:
         return report.machine_unknown
     if report.caches is None or report.waves is None:
-        return "there was no memory for the caches"
+        return Unpredicted.NO_MEMORY()
     opcodes = report.machine.opcodes
     fences = sum(n for o, n in opcodes.items() if o.startswith("MEMBAR") and ".CTA" not in o)
     # fences of shared memory for bulk copies and warpgroups are made of one, too
     if fences > sum(n for o, n in opcodes.items() if o.startswith("FENCE.VIEW.ASYNC")):
-        return "blocks wait for each other, or for who comes last"
+        return Unpredicted.ORDER()
     if any(opcode.startswith(("LDG", "LD.")) and "STRONG" in opcode for opcode in opcodes):
-        return "volatile or atomic loads may wait for what other blocks store"
+        return Unpredicted.LOADS()
     if "NANOSLEEP" in opcodes:
-        return "it sleeps"
+        return Unpredicted.SLEEPS()
     if report.caches.bulk_lines and not report.chip.box:
-        return f"nobody has measured bulk copies on {report.chip.words}"
+        return Unpredicted.COPIES(chip=report.chip.words)
     unknown = [o for o in opcodes if _pipe(o) == "tensor" and not report.chip.product(o)]
     if unknown:
-        return f"nobody has measured {', '.join(sorted(unknown))} on {report.chip.words}"
+        names = ", ".join(sorted(unknown))
+        return Unpredicted.INSTRUCTIONS(names=names, chip=report.chip.words)
     return ""
 
 

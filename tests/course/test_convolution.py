@@ -471,7 +471,7 @@ def test_channels_last_of_one_image_views_and_nothing():
     cut = ops.conv2d(on[:, 1:], of_weight, layout="NHWC").get()
     checks.assert_equal(cut, whole.get()[:, 1:])
     room = checks.Guarded((x.size + 1,), np.float16)
-    moved = room.array[1:].reshape(on.shape)  # begins at no multiple of 16 bytes
+    moved = room.array[1:].reshape(on.shape)  # does not begin at a multiple of 16 bytes
     moved.set(last(x))
     checks.assert_close(ops.conv2d(moved, of_weight, layout="NHWC").get(), whole.get(),
                         2.0**-9 * abs(whole.get().astype("f8")) + 2.0**-9)  # fmt: skip

@@ -2,6 +2,9 @@
 
 import pytest
 
+# a context, for tests that run alone
+from helpers import autoinit  # noqa: F401
+
 
 @pytest.fixture
 def opened(browser, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 
 from helpers import play
+from softgpu.tests.facts import missing, numbers
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +32,12 @@ def test_what_is_stale_lights_up_when_the_barrier_is_taken_out(page, opened):
     assert b.all(".cell.bad") == [] and b.text("#level") == "half = 32" and not b.text("#sum")
     assert len(b.all(".cell.read")) == 32 and len(b.all(".cell.write")) == 32
     b.click("[data-choice=barriers]:nth-of-type(2)")
-    assert b.text("#sum") == "s[0] is 3; it should be 4"
-    assert len(b.all(".cell.bad")) == 64 and "warp 0 reads s[32 to 63]" in b.text("#stale")
+    assert numbers(b.text("#sum"))[-2:] == [3, 4]
+    assert len(b.all(".cell.bad")) == 64 and "s[32 to 63]" in b.text("#stale")
     b.hover("[data-at='5']")
-    assert "Thread 5 reads s[5] = 2 and s[37] = 1, too early." in b.text("#said")
+    assert not missing(b.text("#said"), 5, "s[5] = 2", "s[37] = 1")
     assert [e for e in b.all(".hot", "dataset.at")] == ["5", "37"]
     b.press("ArrowRight", 9)
-    assert b.text("#result") == "out[0] = 96; it should be 128."
+    assert b.text("#result").startswith("out[0] = 96;") and not missing(b.text("#result"), 128)
     b.click("[data-choice=barriers]")
-    assert b.text("#result") == "out[0] = 128, the sum of 128 ones."
+    assert b.text("#result").startswith("out[0] = 128,")

@@ -25,7 +25,7 @@ static inline uint32_t *mbarrier_told(Worker *worker, uint64_t address)
 static inline Mbarrier mbarrier_new(uint32_t arrivals)
 { return (Mbarrier){.expected = arrivals, .pending = arrivals, .valid = 1}; }
 
-/* Ends the launch where an address is no multiple of an mbarrier's bytes. */
+/* Ends the launch where an address is not a multiple of an mbarrier's bytes. */
 void mbarrier_aligned(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
 
 /* How a bulk copy accesses memory; admit: whether a reduction may. NULL: plainly, of boxes. */

@@ -61,7 +61,7 @@ inline void need_sizes(std::initializer_list<Size> sizes)
 }
 inline void need_leading(Size ld, Size rows) { need(ld >= std::max<Size>(1, rows)); }
 
-/* Of cuBLAS's numbers, BLAS's letters. */
+/* BLAS's letter for a number of cuBLAS's. */
 inline char letter(const char *letters, int number)
 {
     need(number >= 0 && number < (int)strlen(letters));
@@ -274,7 +274,7 @@ inline std::vector<float> tensor_core_product(Size m, Size n, Size k, const Oper
                             lines_of(right, b.ld, !wide, n, k, TENSOR_COLUMNS));
 }
 
-/* op(A) op(B), column by column. Of bytes, floats hold sums of 1024 products exactly, and the rest is
+/* op(A) op(B), column by column. For bytes, floats hold sums of 1024 products exactly, and the rest is
    added as integers, which wrap. */
 template <class T>
 std::vector<T> multiplied(Size m, Size n, Size k, const Operand &a, const Operand &b)

@@ -1,5 +1,5 @@
-/* NVML: what the driver knows of its devices. Of what a device in software has not, such as a
-   temperature, it says that it is not supported. */
+/* NVML: what the driver knows of its devices. What a device in software lacks, such as a
+   temperature, is reported as not supported. */
 #include <atomic>
 #include <string>
 

@@ -4,7 +4,7 @@
 
 The time of each case as bench.time_us measures it goes to golden.csv, with what Nsight Compute
 counts: once, after which the model may change, and these may not. --set leaves the other sets as
-they are. Of another GPU, only times are recorded, to NAME.csv: --chip NAME."""
+they are. For another GPU, only times are recorded, to NAME.csv: --chip NAME."""
 
 import argparse
 import csv
