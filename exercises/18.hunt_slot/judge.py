@@ -51,4 +51,8 @@ JUDGE = Judge(
         "race": "Some threads store the new key and value, and others read them. All must meet in"
         " between: __syncthreads(), outside of any condition.",
     },
+    survivors={
+        "slot <= last ? 1": "what all scores have more is no difference to their shares",
+        "score + block_reduce": "shares are the same while no power overflows, which is 07's lesson",
+    },
 )
