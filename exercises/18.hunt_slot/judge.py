@@ -53,6 +53,6 @@ JUDGE = Judge(
     },
     survivors={
         "slot <= last ? 1": "what all scores have more is no difference to their shares",
-        "score + block_reduce": "shares are the same while no power overflows, which is 07's lesson",
+        "score + block_reduce": "shares are the same while no power overflows: 07's lesson",
     },
 )
