@@ -46,7 +46,8 @@ translations: setup
 	@.venv/bin/python scripts/translate.py
 
 # Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only. ENGINE=1: change
-# the software GPU's driver and compiler: do its tests notice, and the sample of make test? ARGS="--count 60 --only jit".
+# the software GPU's driver and compiler: do its tests notice, and the sample of make test? It goes on where it was
+# stopped (build/mutants.jsonl). ARGS="--count 60 --only jit".
 mutants: setup
 	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
 

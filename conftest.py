@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config, items):
         left_out = beyond_sample(items, fraction, tests, seed)
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=turn)
+    items.sort(key=turn, reverse="PYTEST_XDIST_WORKER" not in os.environ)
 
 
 def pytest_collection_finish(session):
@@ -108,7 +108,8 @@ def beyond_sample(items, fraction, tests, seed):
 
 def turn(item):
     """What takes longest goes first, so that in the end all processes have something to do; but
-    tests of xray before they run again under sanitizers, where it takes long to compile."""
+    tests of xray before they run again under sanitizers, where it takes long to compile. A process
+    by itself goes the other way: what fails, fails soon."""
     if item.path.name == "test_under_sanitizers.py":
         return 2
     if item.path.suffix == ".ipynb" or item.get_closest_marker("slow"):

@@ -245,6 +245,10 @@ class Next(Phrase):
     )
     WHOLE_NUMBERS = "Your results are whole numbers: which of your variables can't hold fractions?"
     HALVES = "Your results have no more digits than a half: which of your variables is a half?"
+    FLUSHED = (
+        "Floats below 2⁻¹²⁶ are numbers, too, subnormal ones: which instruction (`.ftz`, or one"
+        " that is fast, not exact) takes them for 0?"
+    )
     BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
     NOT_BY_HAND = (
         "Is it wrong with few elements, too? Then work these out by hand. If not, what is new at "
@@ -349,9 +353,9 @@ class Next(Phrase):
     IS_LOG2_E = "That number is log₂ e."
     MAGNITUDE = "the magnitude of {what}"
     FIRST_BEYOND = (
-        "In {what}, {value} is more than in any right launch ({most} at most). What ends in "
-        "between: a loop, an array, the range of a type, a tile, a block? Or what is needed for "
-        "the first time?"
+        "In {what}, {name} is {value}, more than in any right launch ({most} at most). What ends "
+        "in between: a loop, an array, the range of a type, such as 32,767, a tile, a block? Or "
+        "what is needed for the first time?"
     )
     COMPUTED = (
         "All inputs are finite, but your kernel computed NaN from them: by a variable without a "

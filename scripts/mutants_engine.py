@@ -2,9 +2,12 @@
 
 A change is of an operator, a constant, a condition or a line of driver/ or jit/. What compiles to
 the same machine code is none. Tests run in a copy: first the sample of `make test`, then, where it
-finds nothing, all cases. Which changes come first is decided by a hash, and the same every time.
+finds nothing, all cases. What found another change of the same file goes first, then what found one
+of the same folder. Which changes come first is decided by a hash, and the same every time. The log
+has a line for each; the next call skips what is in it and goes on.
 
     python scripts/mutants_engine.py [--count 60] [--seed TEXT] [--only driver/watch jit]
+        [--sample 0.1] [--log build/mutants.jsonl]
 """
 
 import argparse
@@ -16,12 +19,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tokenize
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY, CACHE = ROOT / "build/mutants", ROOT / "build/mutants-cache"
+LOG = ROOT / "build/mutants.jsonl"
 LIMIT_S = 1800
 """After so long a run of tests hangs, which counts as found."""
 
@@ -182,24 +187,26 @@ class Copy:
         self.build.link(objects, linked)
         os.replace(linked, self.build.LIBRARY)
 
-    def find(self, tests, *options):
-        """The first test that fails, or how else they end; None if they pass."""
+    def find(self, tests, *options, first=()):
+        """The first test that fails, or how else they end; None if they pass. Pytest begins with
+        `first`, since it takes them for what failed last."""
         failures = COPY / ".pytest_cache/v/cache/lastfailed"
-        failures.unlink(missing_ok=True)
-        command = [".venv/bin/python", "-m", "pytest", "-n0", "-xq", "-mnot long", *options, *tests]
+        failures.parent.mkdir(parents=True, exist_ok=True)
+        failures.write_text(json.dumps(dict.fromkeys(first, True)))
+        command = [".venv/bin/python", "-m", "pytest", "-n0", "-xq", "-mnot long", "--ff", "-rfE"]
         own = {"PYTHONPATH": COPY, "SOFTGPU_CACHE": CACHE, "SOFTGPU_TIMEOUT": "60"}
         environment = os.environ | {name: str(value) for name, value in own.items()}
         try:
             done = subprocess.run(
-                command, cwd=COPY, env=environment, timeout=LIMIT_S, errors="replace",
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                [*command, *options, *tests], cwd=COPY, env=environment, timeout=LIMIT_S,
+                errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return "it hangs"
         if done.returncode == 0:
             return None
-        failed = [*json.loads(failures.read_text())] if failures.exists() else []
-        return failed[0] if failed else f"pytest ends with {done.returncode}"
+        failed = re.search(r"(?m)^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout)
+        return failed[1] if failed else f"pytest ends with {done.returncode}"
 
     def passes(self, test):
         """Whether a test passes as things are; crashes and hangs are no test's."""
@@ -214,31 +221,67 @@ def tests_of(path):
     return [os.path.normpath(f"softgpu/tests/{name}") for name in TESTS[folder].split()]
 
 
+class Log:
+    """What was tried, a line of JSON each: the change, who found it, and by which test."""
+
+    def __init__(self, path):
+        self.path, self.done = path, {}
+        for line in path.read_text().splitlines() if path.exists() else ():
+            result = json.loads(line)
+            self.done[result["change"]] = result
+
+    def add(self, **result):
+        self.done[result["change"]] = result
+        with self.path.open("a") as file:
+            print(json.dumps(result), file=file)
+
+    def finders(self, path):
+        """The tests that found changes of a file, then of its folder, the latest first."""
+        by = [(one["change"].split(":")[0], one["test"]) for one in reversed(self.done.values())]
+        own = str(path.relative_to(ROOT / "softgpu"))
+        near = os.path.dirname(own)
+        found = [test for name, test in by if name == own]
+        found += [test for name, test in by if os.path.dirname(name) == near]
+        return [test for test in dict.fromkeys(found) if "::" in test]
+
+
+def tried(copy, log, path, what, sample):
+    """One change, in place already: who finds it, "the sample", "all cases" or "nothing"."""
+    tests, first, start = tests_of(path), log.finders(path), time.monotonic()
+    by, found = "the sample", copy.find(tests, f"--sample={sample}", first=first)
+    if not found:
+        by, found = "all cases", copy.find(tests, first=first)
+    copy.restore(path)
+    if found and not copy.passes(found):
+        sys.exit(f"{found} fails without a change, too")
+    by, seconds = by if found else "nothing", round(time.monotonic() - start)
+    log.add(change=what, by=by, test=found or "", seconds=seconds)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300, help="how many changes (300)")
     parser.add_argument("--seed", default="", help="a text: other changes")
     parser.add_argument("--only", nargs="*", default=[""], help="parts of paths of files to change")
     parser.add_argument("--sample", default="0.1", help="the fraction of cases that runs first")
+    parser.add_argument("--log", type=Path, default=LOG, help="what was tried; goes on from there")
     asked = parser.parse_args()
-    copy, counted = Copy(), Counter()
+    copy, log, counted = Copy(), Log(asked.log), Counter()
     for path, what, text in chosen(asked.only, asked.seed):
         if counted.total() == asked.count:
             break
-        if not copy.put(path, text):
-            continue
-        tests = tests_of(path)
-        by, found = "the sample", copy.find(tests, f"--sample={asked.sample}")
-        if not found:
-            by, found = "all cases", copy.find(tests)
-        copy.restore(path)
-        if found and not copy.passes(found):
-            sys.exit(f"{found} fails without a change, too")
-        counted[by if found else "nothing"] += 1
-        print(f"found by {by if found else 'nothing'}: {what}\n    {found or ''}", flush=True)
-    tried, sample = counted.total(), counted["the sample"]
+        if what not in log.done:
+            if not copy.put(path, text):
+                continue
+            tried(copy, log, path, what, asked.sample)
+        result = log.done[what]
+        counted[result["by"]] += 1
+        print(
+            f"{counted.total()}. found by {result['by']}: {what}\n    {result['test']}", flush=True
+        )
+    sample = counted["the sample"]
     both = sample + counted["all cases"]
-    print(f"of {tried} changes the sample finds {sample}, all cases {both}")
+    print(f"of {counted.total()} changes the sample finds {sample}, all cases {both}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and NVIDIA's
 KEPT = re.compile(
     r"`[^`]*`|(?<!\w)'[^'\n]{1,60}'(?!\w)|\{[^{}]*\}|%[-+ #0-9.*lhz]*[a-z]|https?://\S+"
     r"|\b(?:sudo )?(?:apt|pip) install [^,;:]+|\b(?:git|mv|nvcc|ptxas|softgpu) [-\w][-\w.]*"
+    r'|\bnvdisasm\b|extern "C"|\b[a-z_]+\([a-z_, ]+\)'
 )
 WORD = re.compile(r"(?<![\w./\\=<>{}%$@#&|*-])([a-z]{2,})(?![\w\\=<>({}%$@#&|*]|[./-]\w)")
 FIRST = re.compile(r"(?:^|(?<=[.:] ))([A-Z][a-z]+)(?= )")
@@ -67,6 +68,10 @@ class Python(ast.NodeTransformer):
     def __init__(self):
         self.count, self.in_message = 0, False
 
+    def visit_ClassDef(self, node):
+        phrases = any(getattr(base, "id", "") == "Phrase" for base in node.bases)
+        return self._within(node, phrases)
+
     def visit_Raise(self, node):
         return self._message(node)
 
@@ -80,7 +85,8 @@ class Python(ast.NodeTransformer):
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_Constant(self, node):
-        if isinstance(node.value, str) and (self.in_message or is_prose(node.value)):
+        text = node.value if isinstance(node.value, str) else ""
+        if " " in text and (self.in_message or is_prose(text)):  # one word is a code
             return ast.copy_location(ast.Constant(self._new(node.value)), node)
         return node
 

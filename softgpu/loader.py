@@ -172,7 +172,8 @@ class Engine:
 
     @contextmanager
     def time_limit(self, seconds: float):
-        """Limit launches in this block to this many seconds, unless a lower limit is set."""
+        """Limit launches in this block to this many seconds of computing by their busiest thread,
+        unless a lower limit is set."""
         before = self.runtime.sg_time_limit(seconds)
         self.runtime.sg_time_limit(min(before, seconds))
         try:

@@ -215,6 +215,10 @@ class WatchedLaunch:
             return Place.ELEMENT(place=place, element=element)
         return self._beyond(place, f, at, size)
 
+    def usual_byte(self, f: RawFinding) -> int:
+        """Where an access to shared memory lies in other builds than the sanitizer's."""
+        return self._unmoved(f.address - f.begin)
+
     def _unmoved(self, at: int) -> int:
         """Where a byte of shared memory lies in other builds than the sanitizer's."""
         usual = {

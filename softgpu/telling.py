@@ -56,6 +56,7 @@ _ON_FAULTS = {
     FaultKind.MBARRIER_ARRIVALS_MISSING: Advice.ARRIVALS,
     FaultKind.MBARRIER_MISALIGNED: Advice.MBARRIER_BYTES,
     FaultKind.MBARRIER_ARRIVALS: Advice.FEWER_ARRIVALS,
+    FaultKind.MBARRIER_PARITY: Advice.PARITY,
     FaultKind.MISALIGNED: Advice.ALIGN_ARRAY,
     FaultKind.BOX_MISALIGNED: Advice.ALIGN_ARRAY,
 }
@@ -229,8 +230,10 @@ class _Teller:
         return Advice.MAKE_IT_GREATER() if any(map(_SENDS_HOME.search, lines)) else ""
 
     def _misaligned(self, f: RawFinding, place: Said):
-        what = self._access(f, place)
-        return Happened.MISALIGNED(what=what, bytes=f.bytes), Advice.ALIGN(bytes=f.bytes)
+        by_luck = f.space == SHARED and self.launch.usual_byte(f) % f.bytes == 0
+        happened = Happened.ALIGNED_BY_LUCK if by_luck else Happened.MISALIGNED
+        advice = Advice.ALIGN_OWN if f.space in (SHARED, LOCAL) else Advice.ALIGN
+        return happened(what=self._access(f, place), bytes=f.bytes), advice(bytes=f.bytes)
 
     def _access(self, f: RawFinding, place: Said) -> Said:
         does, bytes_ = DOES[f.access](), in_bytes(f.bytes)

@@ -126,6 +126,7 @@ class Happened(Phrase):
     RETURNED = "{what}, which belongs to a function that has returned"
     WRONG_ARRAY = "{what}, which is in another array"
     MISALIGNED = "{what}, which is not a multiple of {bytes}"
+    ALIGNED_BY_LUCK = "{what}, which is a multiple of {bytes} only by luck"
     UNWRITTEN = "{what}, which nothing has written"
     UNWRITTEN_PART = "{what}, {bytes} of which nothing has written"
     NO_VALUE = "{thread} uses a variable here, which has no value yet"
@@ -219,6 +220,10 @@ class Advice(Phrase):
         "before one of them touches another's shared memory."
     )
     PASS_MEMORY = "A function's variables end when it returns: let the caller pass in memory."
+    ALIGN_OWN = (
+        "Declare the array with __align__({bytes}), or it may lie at any multiple of its elements' "
+        "size; in it, begin {bytes}-byte accesses at multiples of {bytes} bytes."
+    )
     ALIGN = "Begin {bytes}-byte accesses at multiples of {bytes} bytes, or use narrower ones."
     FILL_IT = "Fill the array before the launch, or write every element before it is read."
     GIVE_IT = "Give the variable a value on every path that leads here."
@@ -374,6 +379,7 @@ class Advice(Phrase):
         "Work the address out by hand. If it is the beginning of an array, declare the array with "
         "__align__ of that many bytes."
     )
+    PARITY = "Pass the number of the phase modulo 2: a wait knows parities 0 and 1 only."
     FEWER_ARRIVALS = (
         "Initialise the mbarrier for as many arrivals as a phase gets, or let fewer threads arrive."
     )

@@ -23,6 +23,9 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
+    undefined={
+        "NaN": "fminf and comparisons differ, and the text does not say which of them it is",
+    },
     far=far,
     spare=128,
     counted=1 << 16,

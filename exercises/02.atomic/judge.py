@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for
 from helpers.exercises.products import far_sum
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -21,6 +21,7 @@ JUDGE = Judge(
     far=far_sum,
     spare=128,
     ours="reduce/atomic.cu",
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384},
     idea={"atomics": (512, "Let each thread add its element by an atomic of its own.")},

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, Launch, Out
 from helpers.exercises.products import totals
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -38,6 +38,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=(256, 512, 1024),
     far=far,
+    undefined=BY_ATOMICS,
     counted=1 << 12,
     budget={"ld.sectors": (1104, 1380), "barriers": (1024, 1280), "st.requests": (208, 240)},
     without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
 def launch(rng, n):
@@ -35,6 +35,7 @@ JUDGE = Judge(
     launch=launch,
     far=far,
     spare=128,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": 2048, "red.requests": 512, "red.sectors": 2048},
     idea={"red.requests": (512, "Let each thread add its element by an atomic of its own.")},

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import BY_ATOMICS, numbers, planted
 
 
 def launch(rng, n):
@@ -34,6 +34,7 @@ JUDGE = Judge(
     launch=launch,
     far=far,
     spare=128,
+    undefined=BY_ATOMICS,
     counted=1 << 15,
     budget={"ld.sectors": 8192, "ld.requests": 1024, "st.sectors": 4096},
 )

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, blocks_for
 from helpers.exercises.products import far_sum
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
 def drawn(rng):
@@ -27,6 +27,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far_sum,
     spare=256,
+    undefined=BY_ATOMICS,
     counted=1 << 16,
     budget={"ld.sectors": 8192, "red.requests": 128},
     limits={"barriers": None},  # blocks that add up first are right as well

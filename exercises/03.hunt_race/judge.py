@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, blocks_for
 from helpers.exercises.products import far_block_totals, totals
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -16,6 +16,7 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     far=far_block_totals,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     # two a level of the block are right, too
     budget={

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import BY_ATOMICS, numbers, planted
 
 
 def launch(rng, n):
@@ -39,6 +39,7 @@ SHARED = "Each element is wanted by five threads: pass it through shared memory.
 JUDGE = Judge(
     launch=launch,
     far=far,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     # threads that fetch their own element first, and the ends apart, ask for 2174, but take longer
     budget={"ld.sectors": (2686, 2700), "st.sectors": 2048},

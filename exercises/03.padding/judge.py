@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -36,6 +36,7 @@ TREE = "Leave the tree as it is: only place(i) is asked for."
 JUDGE = Judge(
     launch=launch,
     far=far,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={
         "ld.sectors": 2048,

@@ -6,7 +6,7 @@ from helpers.exercises.extra_checks import Operator
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.products import totals
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, size):
@@ -38,6 +38,7 @@ JUDGE = Judge(
     large=((1009, 64), (3000, 1024)),
     far=far,
     ours="reduce/shared.cu",
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={
         "lds.wavefronts": 64 * 25,

@@ -7,7 +7,7 @@ import numpy as np
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, blocks_for
 from helpers.exercises.products import far_block_totals, totals
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def drawn(rng):
@@ -26,6 +26,7 @@ JUDGE = Judge(
     sizes=(1, 33, 256, 257, 511, 513, 1009, 0),
     drawn=drawn,
     far=partial(far_block_totals, each=512),
+    undefined=BY_ATOMICS,
     counted=1 << 15,
     budget={
         "ld.sectors": 4096,

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -30,6 +30,7 @@ JUDGE = Judge(
     sizes=(8, 24, 32, 40, 256, 264, 1000, 0),
     far=far,
     spare=128,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": 2048, "st.sectors": 512, "shuffles": (1536, 3584)},
     idea={"shuffles": (1536, "Add up by shuffles.")},

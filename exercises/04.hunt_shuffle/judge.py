@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def launch(rng, n):
@@ -35,6 +35,7 @@ JUDGE = Judge(
     sizes=(1, 30, 31, 32, 33, 250, 257, 1009, 0),
     far=far,
     spare=128,
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": 2048, "st.sectors": 512, "shuffles": (2560, 2560)},
     limits={"instructions": 2},

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def drawn(rng):
@@ -37,6 +37,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     ours="reduce/warp_totals.cu",
+    undefined=BY_ATOMICS,
     counted=(1 << 14, 256),
     budget={
         "barriers": 64 * 8,

@@ -5,7 +5,7 @@ from functools import partial
 from helpers.exercises.extra_checks import Repeatable
 from helpers.exercises.judges import Judge
 from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def drawn(rng):
@@ -24,6 +24,7 @@ JUDGE = Judge(
     sizes=(1, 33, 257, 2003, 77003, 0),
     drawn=drawn,
     far=partial(far_sum_by_last_block, threads=256),
+    undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": (2086, 2200), "st.requests": (301, 304), "atomics": 300},
     even=False,  # the last block has more to do

@@ -5,7 +5,7 @@ from functools import partial
 from helpers.exercises.extra_checks import OnEveryPath
 from helpers.exercises.judges import Judge
 from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
-from helpers.exercises.values import numbers
+from helpers.exercises.values import BY_ATOMICS, numbers
 
 
 def drawn(rng):
@@ -28,6 +28,7 @@ JUDGE = Judge(
     sizes=(1, 33, 257, 1009, 0),
     drawn=drawn,
     far=partial(far_sum_by_last_block, threads=32),
+    undefined=BY_ATOMICS,
     counted=1 << 12,
     budget={"ld.sectors": (540, 608)},
     even=False,

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -26,6 +26,7 @@ JUDGE = Judge(
     sizes=((4, 64), (1, 1), (3, 31), (7, 1), (5, 33), (9, 100), (2, 1009), (17, 130)),
     drawn=drawn_rows,
     far=far,
+    undefined=SCALED,
     counted=(64, 1001),
     budget={"ld.requests": (800, 900), "st.sectors": 64},
     survivors={

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -27,6 +27,7 @@ JUDGE = Judge(
     sizes=((4, 64), (1, 1), (5, 0), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)),
     drawn=drawn_rows,
     far=far,
+    undefined=SCALED,
     counted=(64, 256),
     budget={"ld.sectors": 2048, "st.sectors": 64},
     limits={"instructions": 1.6},

@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, varied
+from helpers.exercises.values import SCALED, drawn_rows, varied
 
 
 def launch(rng, size):
@@ -24,7 +24,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined={
+    undefined=SCALED
+    | {
         "NaN": "the statement says that there is none",
     },
     far=far,

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -60,7 +60,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined={
+    undefined=SCALED
+    | {
         "inf": "an element that is taken off first leaves a NaN of an infinity",
     },
     far=far,

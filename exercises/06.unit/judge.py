@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers, with_special
+from helpers.exercises.values import SCALED, drawn_rows, numbers, with_special
 
 
 def launch(rng, size):
@@ -29,7 +29,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
-    undefined={
+    undefined=SCALED
+    | {
         "NaN": "whoever looks for a length above 0 finds none, as in a row of zeros",
     },
     far=far,

@@ -7,7 +7,7 @@ from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Blocks
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def drawn(rng):
@@ -43,6 +43,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     choices=("BLOCK", "ROWS"),
+    undefined=SCALED,
     counted=(256, 1024),
     budget={"ld.sectors": 32_768, "st.sectors": 32_768, "lds.conflicts": 0, "ldl.sectors": 0},
     limits={"barriers": None},  # of a block for each row

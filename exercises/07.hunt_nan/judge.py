@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers, with_nan
+from helpers.exercises.values import SCALED, drawn_rows, numbers, with_nan
 
 
 def launch(rng, size):
@@ -33,6 +33,7 @@ JUDGE = Judge(
     sizes=((3, 32), (1, 1), (12, 31), (4, 33), (12, 70), (2, 200)),
     drawn=drawn_rows,
     far=far,
+    undefined=SCALED,
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "st.sectors": 2048},
     survivors={

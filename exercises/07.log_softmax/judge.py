@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.values import SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -42,7 +42,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
-    undefined={
+    undefined=SCALED
+    | {
         "inf": "a thread whose elements are all -inf may take that off itself",
     },
     far=far,

@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers, with_nan
+from helpers.exercises.values import SCALED, drawn_rows, numbers, with_nan
 
 
 def launch(rng, size):
@@ -33,6 +33,7 @@ JUDGE = Judge(
     drawn=drawn_rows,
     far=far,
     ours="softmax/online.cu",
+    undefined=SCALED,
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "st.sectors": 2048},
 )

@@ -7,7 +7,7 @@ from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.extra_checks import Pace, TextHas
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
 def drawn(rng):
@@ -48,6 +48,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     spare=128,
+    undefined=BY_ATOMICS,
     counted=(32, 1024),
     budget={"ld.sectors": 4096, "st.sectors": 128},
     limits={"instructions": 5, "ldl.sectors": None, "stl.sectors": None},  # each row may be tested

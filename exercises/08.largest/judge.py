@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted, scales
+from helpers.exercises.values import SCALED, numbers, planted, scales
 
 
 def drawn(rng):
@@ -35,7 +35,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (33, 5), (7, 300), (100, 257), (70_003, 2), (7, 0), (0, 5)),
     drawn=drawn,
-    undefined={
+    undefined=SCALED
+    | {
         "NaN": "fmaxf leaves it out",
     },
     far=far,

@@ -7,7 +7,7 @@ from helpers.exercises.distant import near, strewn
 from helpers.exercises.extra_checks import Operator
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
 def drawn(rng):
@@ -65,6 +65,7 @@ JUDGE = Judge(
     far=far,
     spare=128,
     ours="higherdim/columns.cu",
+    undefined=BY_ATOMICS,
     counted=(4, 16, 512),
     budget={"ld.sectors": 4096, "st.sectors": 256},
     limits={

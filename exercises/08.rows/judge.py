@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import pieces, strewn
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 BLOCK = 32, 8
 
@@ -18,6 +18,7 @@ def drawn(rng):
 def launch(rng, size):
     rows, columns = size
     x = numbers(rng, rows, columns) * scales(rng, columns)
+    x[:, ::2] = abs(x[:, ::2])  # rows that are left out show, however many there are
     if x.size > 15:
         x[-1, rng.random(columns) < 0.2] = rng.choice([-np.inf, np.inf])
     out = Out(x.sum(0, dtype=float), checks.sum_tolerance(x, axis=0))
@@ -43,6 +44,7 @@ JUDGE = Judge(
     drawn=drawn,
     large=((200_000, 3),),
     far=far,
+    undefined=BY_ATOMICS,
     counted=(2048, 128),  # rows enough that a warp too few shows in the busiest one's share
     budget={"ld.sectors": 32_768, "st.sectors": 16, "lds.conflicts": 0, "sts.conflicts": 0},
     limits={"barriers": (4 * 4 * 8,)},  # a tree over the eight has three, and one more before it

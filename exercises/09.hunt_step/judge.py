@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted, scales
+from helpers.exercises.values import SCALED, numbers, planted, scales
 
 
 def drawn(rng):
@@ -51,6 +51,7 @@ JUDGE = Judge(
     large=((1, 40_000, 1),),
     far=far,
     spare=128,
+    undefined=SCALED,
     counted=(2, 4, 1024),
     budget={"ld.sectors": 2048, "st.sectors": 1024},
 )

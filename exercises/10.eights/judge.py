@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import SCALED, numbers, planted
 
 
 def drawn(rng):
@@ -57,6 +57,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     spare=128,
+    undefined=SCALED,
     counted=(1 << 16) + 3,
     budget={"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099},
     inputs=same_place,

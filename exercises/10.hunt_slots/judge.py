@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import SCALED, numbers, planted
 
 
 def drawn(rng):
@@ -37,6 +37,7 @@ JUDGE = Judge(
     sizes=(2048, 8, 16, 248, 2056, 8168, 0),
     drawn=drawn,
     far=far,
+    undefined=SCALED,
     counted=1 << 16,
     budget={"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096},
     limits={"barriers": (2 * 256,)},  # threads may add what others loaded, after a barrier

@@ -5,6 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.values import SCALED
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
@@ -69,6 +70,7 @@ JUDGE = Judge(
     drawn=drawn,
     far=far,
     spare=128,
+    undefined=SCALED,
     counted=(1 << 14, 1e-3, 1e-5),
     budget={"ld.sectors": 4096, "st.sectors": 512},
     inputs=same_place,

@@ -6,7 +6,7 @@ from helpers.exercises.distant import near, pieces
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import SCALED, numbers, planted
 
 
 def launch(rng, n):
@@ -37,6 +37,7 @@ JUDGE = Judge(
     far=far,
     ours="elementwise/half2_add.cu",
     spare=128,
+    undefined=SCALED,
     counted=(1 << 16) + 3,
     budget={"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099},
     limits={"instructions": 1.5},

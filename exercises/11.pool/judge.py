@@ -6,7 +6,7 @@ from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.seen import Seen, cat
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.values import SCALED, numbers, planted
 
 
 def drawn(rng):
@@ -65,7 +65,8 @@ JUDGE = Judge(
     ),
     drawn=drawn,
     large=((2, 40_000, 2, 1, 0), (300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
-    undefined={
+    undefined=SCALED
+    | {
         "NaN": "the statement says that there is none",
     },
     far=far,

@@ -62,6 +62,7 @@ JUDGE = Judge(
     large=((2, 70_003), (300, 260)),
     far=far,
     spare=128,
+    undefined={"subnormal": "each of nine products may be rounded"},
     counted=(64, 64),
     budget={"ld.sectors": (6080, 6500), "st.sectors": 512},
     limits={"barriers": (128,)},  # the weights may be in shared memory

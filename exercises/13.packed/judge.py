@@ -43,9 +43,11 @@ JUDGE = Judge(
     rate=Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
     checks=[FETCHED_AHEAD],
     advice={
+        "lds.wavefronts": "Read four floats at a time from shared memory, a Quad: float by float,"
+        " the same bytes take more wavefronts.",
         "race": "In each turn, use the other pair of tiles (`now ^= 1`), and put one barrier"
         " between `put` and the products: a thread that overwrites a pair has then passed"
-        " the barrier of the turn in between."
+        " the barrier of the turn in between.",
     },
     survivors={
         "__launch_bounds__": "no result depends on how many blocks a multiprocessor holds",

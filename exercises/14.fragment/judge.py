@@ -15,7 +15,7 @@ def drawn(rng):
 
 
 def launch(rng, n):
-    a, b = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 8))
+    a, b = (numbers(rng, n, 16, wide, dtype=np.float16) for wide in (16, 8))
     if n > 1:
         a[-1, 5, 3] = np.nan
     return Launch([In(a), In(b), product(a, b)], n, 32, what=several(n, "product"))

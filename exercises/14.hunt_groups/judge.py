@@ -3,6 +3,7 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Pace, PtxHas
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
@@ -24,11 +25,16 @@ def launch(rng, size):
     return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 3)), 2**25 + 3)
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 2), (1, 3), (2, 7), (1, 4)),
     drawn=drawn,
     large=((3, 300),),
+    far=far,
     counted=(4, 12),
     budget={"ld.sectors": (768, 800)},
     limits=None,

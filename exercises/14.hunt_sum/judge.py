@@ -15,7 +15,7 @@ def drawn(rng):
 
 def launch(rng, size):
     blocks, k = size
-    a, b = (numbers(rng, rows, k).astype(np.float16) for rows in (16 * blocks, 8))
+    a, b = (numbers(rng, rows, k, dtype=np.float16) for rows in (16 * blocks, 8))
     a[::3], b[::2] = abs(a[::3]), abs(b[::2])
     a[1::3] *= 64
     if blocks > 1:

@@ -15,6 +15,8 @@ def drawn(rng):
 def launch(rng, size):
     n, k = size
     a, b = numbers(rng, n, 16, k), numbers(rng, n, k, 8)
+    if k > 1000:  # what is left out of a sum in which nothing cancels shows
+        a, b = abs(a), abs(b)
     if n > 1:
         a[-1, 5, 3] = np.nan
     sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))

@@ -38,7 +38,8 @@ JUDGE = Judge(
     },
     idea={"lds.wavefronts": (256, LEAVE), "sts.wavefronts": (256, LEAVE)},
     advice={
-        "shared": "A line has 128 bytes, without padding: change the order of its chunks instead."
+        "double write": "Two chunks of a line go to one place: eight chunks need eight places.",
+        "shared": "A line has 128 bytes, without padding: change the order of its chunks instead.",
     },
     checks=[
         TextHas({r"place\(i / CHUNKS, i % CHUNKS\)": LEAVE, r"load_matrices<false>\(p": LEAVE})

@@ -15,7 +15,7 @@ def drawn(rng):
 
 
 def launch(rng, n):
-    a, b = (numbers(rng, n, 64, 64).astype(np.float16) for _ in "ab")
+    a, b = (numbers(rng, n, 64, 64, dtype=np.float16) for _ in "ab")
     if n > 1:
         a[-1, 5, 3] = np.nan
     return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{several(n, 'pair')} of tiles")

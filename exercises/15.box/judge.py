@@ -47,6 +47,8 @@ JUDGE = Judge(
         "box_element": "Coordinates count elements, not tiles: the column, then the row.",
         "race": "Does the barrier know how many bytes to expect (`expect_bytes`), and does"
         " every thread wait for phase 0 (`wait_for`)?",
+        "missing __syncwarp": "One thread begins the barrier, shows it, and starts the copy. The"
+        " others may use the barrier, even to wait, only once all have met after that.",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
     },
     survivors={

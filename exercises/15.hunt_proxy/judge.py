@@ -13,7 +13,7 @@ def drawn(rng):
 
 
 def launch(rng, blocks):
-    a, b = (numbers(rng, rows, 64).astype(np.float16) for rows in (64 * blocks, 64))
+    a, b = (numbers(rng, rows, 64, dtype=np.float16) for rows in (64 * blocks, 64))
     if blocks > 1:
         a[-1, 0] = np.nan
     out = product(a, np.ascontiguousarray(b.T))

@@ -18,7 +18,7 @@ JUDGE = Judge(
     large=((2, 300),),
     counted=(4, 9),
     budget={"ld.sectors": 0, "barriers": (40, 80)},
-    limits={"instructions": None},  # of who waits
+    limits=dict.fromkeys(("instructions", "ldl.sectors", "stl.sectors")),  # who waits; phases kept
     checks=[
         Exposed(
             16_384,  # of each block the first tile

@@ -40,8 +40,8 @@ JUDGE = Judge(
     advice={
         "hmma": "A tile needs one product per step, and no more: leave the number of steps as"
         " it is, and let stages and phases continue where the previous tile left them.",
-        "race": "Are the barriers initialised once, before all tiles, and before any thread"
-        " waits? Initialising one again takes it away from the threads that wait.",
+        "race": "Initialise the barriers once, before all tiles and before any thread waits, and"
+        " let stages and phases continue where the previous tile left them.",
     },
     survivors=BY_STAGES
     | {

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.extra_checks import Alone
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Launch, Out
 from helpers.exercises.products import BY_STAGES, boxed_product
@@ -44,6 +45,21 @@ def explain(launch, out, got):
     return None
 
 
+def first_block(rng):
+    """What the first of two blocks leaves: every second tile."""
+    m, n, blocks = 200, 600, 2
+    made = launch(rng, (m, n, 8, blocks))
+    _, c, number = made.arguments[:3]
+    is_own = number.expected % blocks == 0
+    elements = np.repeat(np.repeat(is_own, 128, 0), 256, 1)[:m, :n]
+    for out, own in ((c, elements), (number, is_own)):
+        out.initial = np.zeros(own.shape, out.dtype)
+        out.expected, out.tolerance = (
+            np.where(own, of_all, 0) for of_all in (out.expected, out.tolerance)
+        )
+    return made
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 8, 8, 1), (128, 256, 64, 2), (300, 264, 136, 2)),
@@ -55,6 +71,13 @@ JUDGE = Judge(
     shared_bytes=SHARED + 1024,
     even=False,
     explain=explain,
+    checks=[
+        Alone(
+            first_block,
+            "A block computes tile blockIdx.x, then the tile gridDim.x further on: blocks that run"
+            " at the same time have neighbouring tiles.",
+        )
+    ],
     advice={
         "out of bounds": "Is that the place of a tile? The last band may have fewer rows of"
         " tiles: within it, divide by the number of rows that it has."

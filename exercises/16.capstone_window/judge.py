@@ -45,6 +45,8 @@ JUDGE = Judge(
     undefined={
         "NaN": "what a hidden key has may count 0 times, or not at all",
         "inf": "what a hidden key has may count 0 times, or not at all",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     far=far,
     choices=("ROWS", "THREADS"),

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
+from helpers.exercises.launches import Far, In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import climbing
 
@@ -50,14 +51,25 @@ def explain(launch, out, got):
     return None
 
 
+def far(rng):
+    queries, some = 46_412, 12
+    small = launch(rng, (2, some, queries))
+    marks = small.arguments[3].values
+    small.arguments[3] = Far(queries**2, np.int8, {queries * (queries - some): marks.ravel()})
+    return far_queries(small, queries, 3000)
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
     drawn=drawn,
-    large=((1, 300, 1203),),
+    large=((1, 300, 1203), (1, 33_000, 2)),
+    far=far,
     undefined={
         "NaN": "a hidden key's value may count 0 times, or not at all; queries have one",
         "inf": "a hidden key's value may count 0 times, or not at all",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     counted=(1, 64, 64),
     budget={},

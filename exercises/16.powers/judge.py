@@ -29,6 +29,16 @@ def launch(rng, size):
     return Launch(arguments, rows, 32, what=several(rows, "row", keys))
 
 
+def _has_few_digits(got, out):
+    """Whether most of the wrong logarithms are off by about the same share of each."""
+    right = out.expected
+    with np.errstate(all="ignore"):
+        wrong = (np.abs(got - right) > out.tolerance) & (got > 0) & (right < 0.9)
+        shares = (np.log(got) / np.log(right) - 1)[wrong]
+        share = np.median(shares) if shares.size else 0
+        return 0 < abs(share) < 1e-3 and (np.abs(shares / share - 1) < 0.3).mean() > 0.6
+
+
 LOG2_E = np.log2(np.e)
 
 
@@ -55,6 +65,8 @@ def explain(launch, out, got):
         ):
             if np.allclose(got, np.exp(made), 1e-2, 1e-30):
                 return words
+    if _has_few_digits(got, out):
+        return "All exponents are off by the same share: log₂ e is 1.44269504f, with all digits."
     is_large = np.isfinite(s) & (np.abs(scale * s) > 88)
     wrong = ~np.isclose(got, out.expected, 1e-2, 1e-6) & np.isfinite(s)
     if wrong.any() and is_large[wrong].all():
@@ -75,6 +87,12 @@ JUDGE = Judge(
     drawn=drawn,
     large=((3, 70_003),),
     far=far,
+    undefined={
+        "large": "such scores' last digits decide whether a power is 1 or 0",
+        "small": "powers of numbers near 0 are 1",
+        "subnormal products": "powers of numbers near 0 are 1",
+        "subnormal": "powers of numbers near 0 are 1",
+    },
     counted=(16, 1024),
     budget={"st.sectors": 2048},
     limits={"instructions": 1.1},

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.distant import far_rows
+from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
@@ -63,20 +63,18 @@ def explain(launch, out, got):
 
 
 def far(rng):
-    """The last twelve queries of many, and all keys."""
-    queries, some = 2070, 12
-    small = launch(rng, (2, some, queries, 0))
-    small.grid, small.arguments[4] = (-(-queries // 64), 2), np.int32(queries)
-    return far_rows(small, 65_000, before=(queries - some) * 32, last=1)
+    return far_queries(launch(rng, (2, 12, 2070, 0)), 2070, 65_000)
 
 
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
-    large=((1, 300, 1203, 0),),
+    large=((1, 300, 1203, 0), (1, 33_000, 2, 0)),
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
+        "large": "such scores' last digits decide whose power is 1",
+        "subnormal": "each share of such a value is rounded",
     },
     far=far,
     counted=(2, 128, 128, 0),

@@ -113,7 +113,8 @@ JUDGE = Judge(
         "A fence works for one thread, so all threads of the block must have written before:"
         " `__syncthreads()`, then one thread calls `post`. Another `__syncthreads()` after"
         " `wait_for` lets the others read. Before step s, wait for s steps of the left"
-        " neighbour.",
+        " neighbour. If the two are not the same block b, their parts overlap: do all ranks cut"
+        " a chunk alike, and does a part end where its chunk ends?",
     )
     | {
         "time": "Does each block wait for s steps of its left neighbour before its step s, and"

@@ -30,6 +30,7 @@ JUDGE = Judge(
     launch=launch,
     large=(70_003,),
     far=far,
+    undefined={"subnormal": "some are, of each rank"},
     counted=1 << 14,
     budget={"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)},
     inputs=same_place,

@@ -1,6 +1,7 @@
 """Launches on arrays whose places 32 bits do not hold."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = [
     "PAST",
     "far_launch",
     "far_numbers",
+    "far_queries",
     "far_results",
     "far_rows",
     "far_totals",
@@ -137,3 +139,15 @@ def far_rows(
             for at in (row // per_block for row in rows)
         ],
     )
+
+
+def far_queries(small: Launch, queries: int, units: int) -> Launch:
+    """The Launch of a small one of attention, whose queries [some, 32] of each unit become the last
+    of so many, in blocks of 64."""
+    some = small.arguments[0].values.shape[1]
+    arguments = [
+        np.int32(queries) if isinstance(argument, np.int32) and argument == some else argument
+        for argument in small.arguments
+    ]
+    last = replace(small, arguments=arguments, grid=(blocks_for(queries, 64), 2))
+    return far_rows(last, units, before=(queries - some) * 32, last=1)

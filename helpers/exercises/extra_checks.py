@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from .launches import Launch
 from .verdict import Count, Refused
 
 __all__ = [
+    "Alone",
     "Blocks",
     "Exposed",
     "FETCHED_AHEAD",
@@ -98,6 +99,23 @@ class Otherwise(Check):
             raise Refused("choice", Refusal.BECAUSE(why=error), Next.KEEP_CHOICE()) from None
         advice = Next.CHOSEN_OTHERWISE(what=what)
         trial.try_changed("choice", text, self.launch, what, advice)
+
+
+@dataclass(frozen=True)
+class Alone(Check):
+    """One more launch, of whose blocks the first alone runs: which does what is asked for."""
+
+    launch: Callable[..., Launch]
+    advice: str
+    launches: ClassVar[int] = 1
+
+    def before(self, trial: Any) -> None:
+        trial.try_other("values", self._first_block, "", self.advice)
+
+    def _first_block(self, rng: Any) -> Launch:
+        launch = self.launch(rng)
+        what = f"{launch.what}, block 0 alone"
+        return replace(launch, blocks=[range(1)], what=what)
 
 
 class OtherTypes(Check):

@@ -51,8 +51,8 @@ class Judge:
     """Sizes far outside of those that are drawn: run plainly and compared, not watched."""
 
     undefined: dict[str, str] = field(default_factory=dict)
-    """`{"NaN" or "inf": why}`: what no launch has among the floats that come in, or what the
-    `launch` itself puts there; others have one in each array, by `numbers` and its like."""
+    """`{kind: why}`, of `values.KINDS`: what the floats that come in never are, or what `launch`
+    itself puts there; for each other kind there is a launch, by `numbers` and its like."""
 
     far: Callable[..., Launch] | None = None
     """`far(rng)`: a launch on `Far` arrays, for places that 32 bits do not hold. A few pieces of

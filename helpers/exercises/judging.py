@@ -19,14 +19,13 @@ from . import costs, handed, instructions, real, seen
 from .launches import Far, Out, drawn
 from .progress import seed_of
 from .running import Run
-from .values import Special
+from .values import KINDS, Special
 from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
 __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
-SPECIAL = {"NaN", "inf"}
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 SLEEP, LOOK = r"\bnanosleep\b", r"\b(ld\.(volatile|relaxed|acquire)|atom|mbarrier)\b"
@@ -150,8 +149,9 @@ class _Trial:
         far, large = self.judge.far, self.judge.large
         more = sum(check.launches for check in self.checks) + bool(far)
         self.verdict.of = len(sizes) + len(large) + 1 + more
-        self._try_special(self._try_all(sizes))
-        self._try_large(large)
+        runs = self._try_all(sizes)
+        self._try_special(runs)
+        self._try_large(large, runs)
         for check in self.checks:
             check.before(self)
         self._count()
@@ -179,13 +179,15 @@ class _Trial:
     def _launch(self, size, *seed, block=None, special=""):
         """One size's launch, which is named if the judge does not say what it is.
 
-        block: the threads of its blocks, in place of the judge's; special: what each of its arrays
-        of floats has besides."""
-        rng = Special(seed, float(special)) if special else np.random.default_rng(seed)
+        block: the threads of its blocks, in place of the judge's; special: of which of KINDS
+        its arrays of floats are."""
+        rng = Special(seed, special) if special else np.random.default_rng(seed)
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.judge.launch(rng, size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
-        launch.what += f", with {special}" if special else ""
+        if special:
+            launch.what += f", {special}"
+            _may_underflow(launch)
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.judge)
 
@@ -212,30 +214,36 @@ class _Trial:
         return runs
 
     def _try_special(self, runs):
-        """The largest of the judge's own sizes with a NaN, or an infinity, in each array of floats,
-        where the exercise says what becomes of them; not watched, and counted with that size."""
+        """The largest of the judge's own sizes with arrays of floats of each of KINDS, where the
+        exercise says what becomes of them; not watched, and counted with that size."""
         sizes = self.judge.sizes
         size = max(range(len(sizes)), key=lambda n: runs[n].bytes)
-        for special in sorted(SPECIAL - self.judge.undefined.keys()):
+        for special in KINDS.keys() - self.judge.undefined.keys():
             self._launch(sizes[size], self.verdict.seed, size, special=special).run()
 
-    def _try_large(self, sizes):
+    def _try_large(self, sizes, right):
         """Sizes far outside of those that are drawn, not watched, which would take long."""
         for number, size in enumerate(sizes):
+            run = self._launch(size, self.verdict.seed, LARGE_SEED, number)
             try:
-                self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
+                run.run()
             except Refused as refused:
                 if not refused.is_rounding:
-                    refused.reason = replace(refused.reason, advice=Next.LARGER())
+                    most = _most_before(run, right)
+                    advice = Next.FIRST_BEYOND(**most) if most else Next.LARGER()
+                    refused.reason = replace(refused.reason, advice=advice)
                 raise
             self.verdict.cases += 1
 
     def try_changed(self, kind, text, launch, what, advice):
         """One launch of a text that the judge has changed."""
-        rng = np.random.default_rng(self.verdict.seed)
+        self.try_other(kind, launch, what, advice, handed.compiled(self.exercise, text))
+
+    def try_other(self, kind, launch, what, advice, kernel=None):
+        """One launch, `launch(rng)`, with its own advice; of another kernel, if one is given."""
+        kernel, rng = kernel or self.kernel, np.random.default_rng(self.verdict.seed)
         launch = launch(rng)
         launch.what = launch.what or what
-        kernel = handed.compiled(self.exercise, text)
         try:
             Run(kernel, launch, rng, target_of(kernel)).run()
         except Refused as refused:
@@ -337,6 +345,14 @@ def _sizes(judge, seed):
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
 
 
+def _may_underflow(launch):
+    """What is not exact may be off by the smallest number, too, as far as a sum's terms vanish."""
+    for out in (array for array in launch.arrays if isinstance(array, Out)):
+        of = np.dtype(out.dtype).type
+        if issubclass(of, np.floating) and np.any(out.tolerance):
+            out.tolerance = np.asarray(out.tolerance, float) + float(np.nextafter(of(0), of(1)))
+
+
 def _by_size(run):
     """From the smallest launch to the largest; infinities and NaN come after ordinary numbers, and
     what has no elements last."""
@@ -367,7 +383,7 @@ def _smallest(reason, run, untried, right):
     if _is_general(reason) and (unused := _unused(run)):
         reason = replace(reason, advice=Next.UNUSED(names=unused))
     elif _is_general(reason) and (most := _most_before(run, right)):
-        reason = replace(reason, advice=Next.FIRST_BEYOND(what=run.launch.what, **most))
+        reason = replace(reason, advice=Next.FIRST_BEYOND(**most))
     elif _is_general(reason):
         others = (_refusal(other) for other in sorted(untried, key=_by_size) if other is not run)
         told = (o for o in others if o and _cause(o) == _cause(reason) and not _is_general(o))
@@ -396,9 +412,18 @@ def _most_before(run, right):
     others = [other for other in others if len(other) == len(sizes)]
     if len(others) < 2:
         return None
-    pairs = [(value, max(before)) for value, before in zip(sizes, zip(*others))]
-    value, most = max(pairs, key=lambda pair: pair[0] / max(pair[1], 1))
-    return {"value": f"{value:,}", "most": f"{most:,}"} if value > most else None
+    named = zip(_named(run), sizes, map(max, zip(*others)))
+    name, value, most = max(named, key=lambda size: size[1] / max(size[2], 1))
+    words = {"what": run.launch.what, "name": name, "value": f"{value:,}", "most": f"{most:,}"}
+    return words if value > most else None
+
+
+def _named(run):
+    """What a launch's sizes are called."""
+    arguments = run.launch.arguments
+    numbers = [n for n, a in enumerate(arguments) if isinstance(a, (int, np.integer))]
+    arrays = [f"the length of {name}" for name in run.names]
+    return [*([run.names[n] for n in numbers] or arrays), "the number of a block's threads"]
 
 
 def _cause(reason):

@@ -192,7 +192,8 @@ def _on_one_offset(c: _Common) -> str:
     """All are off by one number: up, down, or away from 0."""
     off = np.median(c.off)
     is_small = c.is_float and abs(off) < CHANCE * np.median(np.abs(c.expected))
-    if not off or not np.isfinite(c.off).all() or is_small:
+    is_within = (8 * c.room > abs(off)).any()  # any number would be near
+    if not off or not np.isfinite(c.off).all() or is_small or is_within:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
     if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():

@@ -108,8 +108,11 @@ def operands(
     rng: np.random.Generator, m: int, n: int, k: int, dtype: DTypeLike = np.float32
 ) -> tuple[np.ndarray, np.ndarray]:
     """a[m, k] and b[k, n]; where m is odd, 0 meets ∞ in both ways, a row has a NaN, and sums grow
-    beyond halves: terms that are skipped, held, or multiplied by a 0 show."""
-    a, b = (numbers(rng, *shape).astype(dtype) for shape in ((m, k), (k, n)))
+    beyond halves: terms that are skipped, held, or multiplied by a 0 show. Deep ones are positive:
+    sums of both signs would be below what so many roundings may cost."""
+    a, b = (numbers(rng, *shape, dtype=dtype) for shape in ((m, k), (k, n)))
+    if k > 1000:
+        a, b = abs(a), abs(b)
     if k and m % 2:
         a[::5, -1], b[-1, ::5] = 0, np.inf
         a[1::5, [0, -1]], b[0, 1::5] = np.inf, 0

@@ -58,7 +58,7 @@ class Run:
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         if launch.shared > SHARED_UNASKED:
-            kernel.set_attribute(MAX_SHARED, launch.shared)
+            self._ask_for(launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
@@ -154,6 +154,15 @@ class Run:
             for n, raw in self.left.items()
             if isinstance(self.launch.arrays[n], Out)
         ]
+
+    def _ask_for(self, shared):
+        """So much dynamic shared memory, of which a learner may want more than there is."""
+        try:
+            self.kernel.set_attribute(MAX_SHARED, shared)
+        except Error as error:
+            why = self.target.engine.error_detail() or str(error).splitlines()[0]
+            text = Refusal.FAILED(launch=self.launch.what, why=why)
+            raise Refused("launch", text, Next.LESS_AT_A_TIME()) from None
 
     def _launched(self, launch, *arguments, **options):
         for guarded in self.guarded.values():
@@ -575,13 +584,14 @@ class _Wrong:
             return Next.COMPUTED_FROM_NAN() if is_nan else Next.COMPUTED()
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
-        if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
+        is_empty = any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments)
+        if is_empty and np.unique(self.expected[self.is_wrong]).size == 1:
             return Next.NO_ELEMENTS()
         if np.isnan(self.expected[self.is_wrong]).all():
             return Next.NAN_LOST()
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
-        if words := self._on_narrow_type():
+        if words := self._on_narrow_type() or self._on_flushed():
             return words
         if words := in_common(self.got, self.out, self.is_wrong, launch.arrays):
             return words
@@ -607,6 +617,13 @@ class _Wrong:
             if (wrong == held).all() and wrong.any() and is_lost.mean() > 0.5:
                 return words()
         return ""
+
+    def _on_flushed(self):
+        """In words, if all that is wrong is 0 in place of subnormal numbers."""
+        wrong, right = self.got[self.is_wrong], np.abs(self.expected[self.is_wrong])
+        is_float = self.dtype == np.float32
+        is_lost = is_float and not wrong.any() and (right < np.finfo(np.float32).tiny).all()
+        return Next.FLUSHED() if is_lost else ""
 
     def _on_no_input(self, launch, judge):
         """In words, if the inputs have each element that is expected, and not the first got: of

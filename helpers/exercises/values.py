@@ -8,6 +8,9 @@ from numpy.typing import DTypeLike
 from .launches import Out
 
 __all__ = [
+    "BY_ATOMICS",
+    "KINDS",
+    "SCALED",
     "SPECIAL",
     "Special",
     "any_floats",
@@ -26,22 +29,44 @@ __all__ = [
 
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
 
+KINDS: dict[str, tuple[int, ...]] = {  # {how: times which power of two, floats and halves}
+    "NaN": (),
+    "inf": (),
+    "large": (40, 4),
+    "small": (-40, -6),
+    "subnormal products": (-70, -9),
+    "subnormal": (-140, -18),
+}
+EXACT = {"subnormal products", "subnormal"}
+BY_ATOMICS = {"subnormal": "an atomicAdd of floats takes such a number for 0"}
+SCALED = dict.fromkeys(  # for a judge's `undefined`
+    ["large", "small", "subnormal products", "subnormal"],
+    "the launch itself scales or shifts its numbers",
+)
+
+
+def _few_digits(values: np.ndarray) -> np.ndarray:
+    """Multiples of 1/8: their products and sums round nothing, even where they are subnormal."""
+    return np.rint(8 * values) / 8
+
 
 class Special(np.random.Generator):
-    """A source of numbers whose arrays of floats each have this one somewhere, if they have room;
-    an infinity of either sign."""
+    """A source of numbers whose arrays of floats are each of this kind, one of KINDS."""
 
-    def __init__(self, seed: Any, special: float) -> None:
+    def __init__(self, seed: Any, kind: str) -> None:
         super().__init__(np.random.PCG64(seed))
-        self.special = special
+        self.kind = kind
 
     def among(self, values: np.ndarray) -> np.ndarray:
-        sign = self.choice([-1, 1])
-        return planted(self, values, sign * self.special)
+        if self.kind in ("NaN", "inf"):  # somewhere, if they have room, of either sign
+            return planted(self, values, self.choice([-1, 1]) * float(self.kind))
+        power = KINDS[self.kind][values.itemsize == 2]
+        values = _few_digits(values) if self.kind in EXACT else values
+        return np.ldexp(values, power).astype(values.dtype)
 
 
 def with_special(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
-    """The values, with what a Special puts among them."""
+    """The values, as a Special has them."""
     return rng.among(values) if isinstance(rng, Special) else values
 
 

@@ -17,6 +17,7 @@ AS(dlsym, dlsym, FIRST);
 AS(pthread_attr_setstacksize, pthread_attr_setstacksize, FIRST);
 AS(pthread_condattr_setclock, pthread_condattr_setclock, SINCE_2(3.3));
 AS(pthread_create, pthread_create, FIRST);
+AS(pthread_getcpuclockid, pthread_getcpuclockid, FIRST);
 AS(pthread_sigmask, pthread_sigmask, FIRST);
 AS(sem_init, sem_init, FIRST);
 AS(sem_post, sem_post, FIRST);

@@ -416,7 +416,8 @@ void sg_options(int threads, int deterministic, double timeout_s);
 void sg_devices(int count);
 /* Bytes that went over each link since the start or the last call: [from * MOST_DEVICES + to]. */
 void sg_link_bytes(uint64_t *out);
-double sg_time_limit(double seconds); /* of a launch; returns the one before */
+/* Of a launch, in seconds of computing by its busiest thread; returns the one before. */
+double sg_time_limit(double seconds);
 uint64_t sg_stopped_launches(void);
 /* Stops what runs after its call has returned, and what would come next. */
 void sg_end_launches(void);
@@ -450,6 +451,7 @@ enum FaultKind {
     FAULT_MBARRIER_NOT_BEGUN,
     FAULT_MBARRIER_COUNT,
     FAULT_MBARRIER_ARRIVALS,
+    FAULT_MBARRIER_PARITY,
     FAULT_BULK_SIZE,
     FAULT_NO_CLUSTERS,
     FAULT_MULTICAST,

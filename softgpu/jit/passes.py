@@ -9,7 +9,7 @@ The function that a pass runs says what it finds. The last one writes.
 from __future__ import annotations
 
 from . import instructions  # noqa: F401  (they register themselves)
-from .analysis.ahead import plan_ahead
+from .analysis.ahead import Ahead, plan_ahead
 from .analysis.flow import (
     blocks_in_order,
     live_registers,
@@ -65,11 +65,11 @@ _COMMON = (
     Pass("turns", ("function", "blocks"), find_turns),
     Pass("masks", ("function",), find_masks),
 )
-_SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
+_AHEAD = Pass("ahead", ("function", "blocks", "waiting"), plan_ahead)
+_NEVER_AHEAD = Pass("ahead", (), Ahead)
 _PROVING = (
-    _SUMS,
+    Pass("sums", ("function", "varying"), find_sums, fast=True),
     Pass("strides", ("function",), strides_along_x, fast=True),
-    Pass("ahead", ("function", "blocks", "waiting"), plan_ahead),
     Pass("looping", ("blocks",), looping_blocks, fast=True),
     Pass("proofs", ("blocks", "varying", "strides", "looping"), find_proofs, fast=True),
 )
@@ -77,7 +77,12 @@ _POLLING = (
     Pass("constants", ("function",), find_constants),
     Pass("polling", ("function", "blocks", "constants", "layout"), find_polling),
 )
-_PROFILING = (_SUMS, Pass("merged", ("function", "blocks", "layout"), merged_accesses), *_POLLING)
+_PROFILING = (
+    *_PROVING,
+    _NEVER_AHEAD,
+    Pass("merged", ("function", "blocks", "layout"), merged_accesses),
+    *_POLLING,
+)
 _SANITIZING = (
     *_POLLING,
     Pass("origins", ("function", "layout"), Origins),
@@ -107,10 +112,15 @@ _PROVEN = "sums strides ahead looping proofs".split()
 _WATCHES = "origins uses polling expected updated unfinished unfenced undefined".split()
 
 BUILDS = {
-    "plain": Build(Mode(), (*_COMMON, *_PROVING, _written(ProvingEmitter, *_PROVEN))),
+    "plain": Build(Mode(), (*_COMMON, *_PROVING, _AHEAD, _written(ProvingEmitter, *_PROVEN))),
     "profile": Build(
         Mode(instrumented=True),
-        (*_UNROLLED, *_COMMON, *_PROFILING, _written(ProfiledEmitter, "sums", "merged", "polling")),
+        (
+            *_UNROLLED,
+            *_COMMON,
+            *_PROFILING,
+            _written(ProfiledEmitter, *_PROVEN, "merged", "polling"),
+        ),
     ),
     "sanitize": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(SanitizedEmitter, *_WATCHES))),
     "record": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(RecordedEmitter, *_WATCHES))),

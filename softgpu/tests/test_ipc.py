@@ -71,6 +71,9 @@ class Process:
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
     """The file of what all processes launch, which PyCUDA's cache does not keep apart for each."""
+    # PyCUDA's compiler needs the driver
+    from softgpu.tests import autoinit  # noqa: F401
+
     file = tmp_path_factory.mktemp("ipc") / "add.ptx"
     file.write_bytes(compile(ADD, no_extern_c=True, arch="sm_90", target="ptx"))
     return file

@@ -258,6 +258,24 @@ def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
     assert "LaunchError" in output and "SOFTGPU_TIMEOUT" in output and "goes on" in output
 
 
+def test_a_time_limit_counts_what_was_computed_and_not_what_others_do(module, memory):
+    """On one core, of which others have most."""
+    before = os.sched_getaffinity(0)
+    core = {min(before)}
+    busy = f"import os; os.sched_setaffinity(0, {core})\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(4)]
+    os.sched_setaffinity(0, core)
+    try:
+        spent = time.process_time()
+        with Engine.as_driver().time_limit(0.5), stopped(FaultKind.TIME_LIMIT, "endless", "0.5 s"):
+            module.get_function("endless")(memory, block=(32, 1, 1))
+        assert time.process_time() - spent >= 0.5
+    finally:
+        os.sched_setaffinity(0, before)
+        for other in others:
+            other.kill()
+
+
 def test_a_recursion_without_loops_is_stopped_too(module, memory):
     engine = Engine.as_driver().runtime
     engine.sg_options(0, 0, 0.5)

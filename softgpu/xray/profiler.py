@@ -114,6 +114,9 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
     module, name = engine.modules[result.module], ffi.string(result.kernel).decode()
     code = module.code(name, "profile")
     counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
+    for often, amounts in code.notes["proven"]:
+        for counter, amount in amounts:
+            counters[counter] += amount * counters[often]
     events = _array(result.events, _EVENT, result.event_count)
     shared = result.static_shared + result.dynamic_shared
     resources = module.resources.get(name, {})

@@ -75,7 +75,7 @@ def sanitize(
         is_array = hasattr(array, "nbytes") and not isinstance(array, np.generic)
         if not is_array or address_of(array) is None:
             name = type(array).__name__
-            raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
+            raise TypeError(f"uninitialised= takes arrays on the GPU, not a value of type {name}")
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
     target = target_of(kernel, debug)

@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from helpers import exercises
+from helpers.words import Shown
 from softgpu.tests import python
 from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
@@ -118,7 +119,7 @@ class TestPages:
     def test_nobody_is_asked_to_run_what_cannot_be_run_here(self, book):
         for path in NOTEBOOKS:
             text = page_of(book, path).text
-            assert "run this one again" not in text and text.count("open the same notebook") == 1
+            assert Shown.WRITE() not in text and text.count("open the same notebook") == 1
 
     def test_each_exercise_can_be_linked_to(self, book):
         places = {place for page in book.values() for place in page.ids if place}

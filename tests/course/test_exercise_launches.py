@@ -10,6 +10,7 @@ import pytest
 
 from helpers import exercises
 from helpers.exercises import judging, launches, texts
+from helpers.exercises.values import KINDS
 from helpers.exercises.verdict import Verdict
 from softgpu.declarations import Declarations
 
@@ -35,10 +36,19 @@ def given(launch):
     return [np.asarray(values) for values in held if values is not None]
 
 
-@pytest.mark.parametrize("special, is_so", [("NaN", np.isnan), ("inf", np.isinf)])
+def is_of(kind, floats, plain):
+    """Whether an array is of this kind, one of KINDS, and no longer what it is otherwise."""
+    if kind in ("NaN", "inf"):
+        return {"NaN": np.isnan, "inf": np.isinf}[kind](floats).any()
+    middles = [np.median(np.abs(x[np.isfinite(x) & (x != 0)])) for x in (floats, plain)]
+    power = KINDS[kind][floats.itemsize == 2]
+    return abs(np.log2(np.float64(middles[0]) / middles[1]) - power) < 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_floats_have_a_nan_and_an_infinity_among_them(name, special, is_so, monkeypatch):
-    """Where it is said what becomes of them: a kernel that drops or caps them is refused."""
+def test_floats_are_of_each_kind_once(name, kind, monkeypatch):
+    """Where it is said what becomes of them: what drops, caps or flushes any is refused."""
     tried = []
     monkeypatch.setattr(
         judging,
@@ -50,12 +60,17 @@ def test_floats_have_a_nan_and_an_infinity_among_them(name, special, is_so, monk
     trial = trial_of(name)
     runs = trial._launches(judging._sizes(trial.judge, 1))
     trial._try_special(runs)
-    of_it = [launch for launch in tried if launch.what.endswith(special)]
-    floats = [x for launch in of_it for x in given(launch) if x.dtype.kind == "f"]
-    if special not in trial.judge.undefined and any(
+    plain = {f"{run.launch.what}, {kind}": given(run.launch) for run in runs}
+    pairs = [
+        (x, y)
+        for launch in tried
+        for x, y in zip(given(launch), plain.get(launch.what, ()))
+        if x.dtype.kind == "f"
+    ]
+    if kind not in trial.judge.undefined and any(
         x.dtype.kind == "f" for r in runs for x in given(r.launch)
     ):
-        assert any(is_so(x).any() for x in floats)
+        assert any(is_of(kind, *pair) for pair in pairs)
 
 
 WITHOUT = {  # what no launch has of a number: {why: whose}
@@ -84,11 +99,13 @@ WITHOUT = {  # what no launch has of a number: {why: whose}
         "nobody has so large a window": "*.kernel* *.stride *.pad *.dilation *.side",
         "nobody has so many devices": "17.*.rank 17.*.ranks 17.ring.step",
         "it is a choice of two": "16.tiles.causal",
-        "a row has 1,024 at the most": "07.capstone_layer_norm.hidden",
+        "a row has 1,024 at the most": "07.capstone_layer_norm.hidden 16.merged.size",
         "a grid has no more in this direction": "08.middle.outer",
         "its fellows of the same type are": "09.view.*",
+        "its judge computes the scores of all pairs": "16.capstone_window.*",
+        "a thread takes too long for so many": "16.tiles.keys 16.hunt_*.keys",
         "so many tiles take too long, or too much memory": "14.hunt_groups.tiles 15*.tiles"
-        " 15*.steps 15b.*.[mn] 15b.stored.* 15.pixels.places_* 16.*",
+        " 15*.steps 15b.*.[mn] 15b.stored.* 15.pixels.places_*",
     },
 }
 
@@ -117,6 +134,37 @@ def test_launches_have_the_empty_the_smallest_and_a_deep_size(name):
             patterns = " ".join(WITHOUT[what].values()).split()
             is_told = any(fnmatch(f"{name}.{parameter}", pattern) for pattern in patterns)
             assert is_there or is_told, f"{parameter} is never {what}: give it a size, or say why"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_large_launch_leaves_out_shows(name):
+    """A part of a sum of random signs may be less than what its many roundings may cost."""
+    judge, trial = texts.find(name).judge, trial_of(name)
+    for size in judge.large:
+        with np.errstate(all="ignore"):
+            launch = judge.launch(np.random.default_rng(1), size, **trial.chosen)
+        for out in (a for a in launch.arguments if isinstance(a, launches.Out)):
+            expected, tolerance = np.broadcast_arrays(out.expected, out.tolerance)
+            told = np.isfinite(expected.astype(float)) & (expected != 0)
+            share = tolerance[told] / np.abs(expected[told], dtype=float)
+            assert share.size == 0 or share.min() < 0.02, size
+
+
+WITHOUT_FAR = {
+    "one thread adds them all, which would take minutes": "01.*",
+    "what is wide in its text is an address, a barrier or a packet": "15.* 17.packets",
+    "the course's own lines find the tile, and must stay": "14.swizzle",
+    "the course's own `store`, or a map, has the places in c": "15b.*",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places_of_64_bits_are_tried_past_32(name):
+    exercise = texts.find(name)
+    is_wide = re.search(r"\blong long\b|\dLL\b", exercise.solution)
+    patterns = " ".join(WITHOUT_FAR.values()).split()
+    is_told = any(fnmatch(name, pattern) for pattern in patterns)
+    assert exercise.judge.far or not is_wide or is_told, "give it a far launch, or say why not"
 
 
 OF_BLOCKS = r"\b(of|have|for)\s(//\s)?[\d x]+\s(//\s)?threads|\bfour warps"

@@ -8,6 +8,7 @@ import pytest
 from helpers import predictions
 from helpers.numbering import number_of
 from helpers.predictions import said
+from helpers.words import Answer
 from softgpu.tests.facts import refused
 from tests import ROOT
 
@@ -31,7 +32,7 @@ def test_none_was_made(name):
     made = predictions.predict(name, None, right(name))
     assert made._repr_html_() is None
     for shown in (repr(made), made._repr_markdown_()):
-        assert "No prediction was made" in shown and known["what"] not in shown
+        assert Answer.NONE().partition(":")[0] in shown and known["what"] not in shown
         assert said(right(name)) not in re.findall(r"[\d.,]+", shown)
     assert known["because"] not in repr(made)
 
@@ -47,7 +48,7 @@ def test_who_gives_up_is_shown(name):
 @pytest.mark.parametrize("name", predictions.names())
 def test_the_right_one(name):
     made = predictions.predict(name, right(name), right(name))
-    assert made.is_right and "as you predicted" in repr(made)
+    assert made.is_right and Answer.AS_PREDICTED(result="") in repr(made)
 
 
 @pytest.mark.parametrize("name, answer", MISTAKES)
@@ -58,20 +59,21 @@ def test_a_foreseen_mistake_is_told_its_thought(name, answer):
 
 
 @pytest.mark.parametrize(
-    "answer, says",
+    "answer, shown, distance",
     [
-        (95, "you predicted 95, 1% too low."),
-        (95.99, "you predicted 95.99, 0.01% too low."),
-        (96 * 2**20, "you predicted 100,663,296, 1,048,576-fold too high."),
-        (960, "you predicted 960, 10-fold too high."),
-        (1.5, "you predicted 1.5, 64-fold too low."),
-        (-96, "you predicted -96, 192 away."),
-        (0, "you predicted 0, 96 away."),
-        ("many", "you predicted many."),
+        (95, "95", Answer.PERCENT_LOW(number="1")),
+        (95.99, "95.99", Answer.PERCENT_LOW(number="0.01")),
+        (96 * 2**20, "100,663,296", Answer.FOLD_HIGH(number="1,048,576")),
+        (960, "960", Answer.FOLD_HIGH(number="10")),
+        (1.5, "1.5", Answer.FOLD_LOW(number="64")),
+        (-96, "-96", Answer.AWAY(number="192")),
+        (0, "0", Answer.AWAY(number="96")),
+        ("many", "many", ""),
     ],
 )
-def test_any_other_is_told_how_far_off(answer, says):
-    assert says in repr(predictions.predict("00.past_the_end", answer, 96))
+def test_any_other_is_told_how_far_off(answer, shown, distance):
+    compared = Answer.COMPARED(result="", answer=shown, distance=distance)
+    assert compared in repr(predictions.predict("00.past_the_end", answer, 96))
 
 
 def test_a_notebook_breaks_lines_between_words():

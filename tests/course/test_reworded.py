@@ -20,6 +20,8 @@ spec.loader.exec_module(reworded)
         ("SOFTGPU_CACHE_MB=-1: expected a whole number from 1", ["SOFTGPU_CACHE_MB=-1", 1]),
         ("%s takes %u bytes of arguments", ["%s", "%u"]),
         ("there is no file {path}: run `make lab` first", ["{path}", "`make lab`"]),
+        ("draw_shuffle(report, line): of which line?", ["draw_shuffle(report, line)"]),
+        ('no kernel without nvdisasm: declare it extern "C"', ["nvdisasm", 'extern "C"']),
     ],
 )
 def test_words_change_and_facts_stay(text, facts):

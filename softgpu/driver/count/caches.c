@@ -76,7 +76,10 @@ void touches_sectors(Touches *t, const Touch *touch, const Sectors *s)
         uint8_t sectors = 0, full = 0;
         FOR_LANES(i, left)
         {
-            if (s->id[i] * SECTOR / LINE != line) continue;
+            if (s->id[i] * SECTOR / LINE != line) {
+                if (s->ascend) break;
+                continue;
+            }
             uint32_t bit = 1u << s->id[i] % (LINE / SECTOR);
             sectors |= bit;
             if (s->bytes[i] == UINT32_MAX) full |= bit;

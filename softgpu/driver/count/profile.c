@@ -121,6 +121,15 @@ static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t la
     return s->moved;
 }
 
+/* The allocation that a site last touched, if all lanes touch that. */
+static TouchMap *common_map(const Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+{
+    TouchMap *s = w->worker->counting->hint[site % HINTS];
+    FOR_LANES(lane, s ? mask : 0)
+    if (address[lane] - s->begin >= s->end - s->begin) return NULL;
+    return s;
+}
+
 /* What the trace of a warp's access has beside its lines. */
 static Touch touch_of(const Warp *w, uint32_t site, uint32_t kind)
 {
@@ -234,10 +243,18 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
     uint64_t moved[LANES] = {0};
+    const TouchMap *common = common_map(w, site, address, mask);
     FOR_LANES(lane, mask)
-    moved[lane] =
-        address[lane] + note_touched(w, site, address[lane], address[lane] + bytes - 1, kind);
+    {
+        uint64_t first = address[lane], last = first + bytes - 1;
+        moved[lane] = first + (common ? common->moved : note_touched(w, site, first, last, kind));
+    }
     Sectors s = rules_sectors(moved, mask, bytes);
+    for (uint32_t i = 0; common && i < s.count; i++) {
+        uint64_t sector = sector_in(common, s.id[i] * SECTOR - common->moved);
+        if (kind != SITE_STORE) common->read[sector] = 1;
+        if (kind != SITE_LOAD) common->written[sector] = 1;
+    }
     Touch touch = touch_of(w, site, kind);
     touches_sectors(&w->worker->counting->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
@@ -336,7 +353,8 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     const struct Site *s = SITE(w, site);
     uint32_t low = __builtin_ctz(mask), high = 31 - __builtin_clz(mask);
     uint32_t run = mask >> low;
-    bool plain = s->space == SPACE_GLOBAL && (!step || !(run & (run + 1)));
+    bool one_turn = step ? !(run & (run + 1)) : s->bytes <= 8; /* else that of each lane counts */
+    bool plain = s->space == SPACE_GLOBAL && one_turn;
     if (plain && !w->watched) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;

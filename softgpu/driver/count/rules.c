@@ -29,11 +29,13 @@ Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
     Sectors s;
     uint64_t next = 0; /* after the highest so far: most lanes' addresses ascend */
     s.count = 0;
+    s.ascend = true;
     FOR_LANES(lane, mask)
     {
         uint64_t id = address[lane] / SECTOR;
-        uint32_t i = id < next ? sector_index(&s, id) : add_sector(&s, id);
+        uint32_t known = s.count, i = id < next ? sector_index(&s, id) : add_sector(&s, id);
         if (id >= next) next = id + 1;
+        else if (i == known) s.ascend = false;
         s.bytes[i] |= ((1u << bytes) - 1) << address[lane] % SECTOR;
     }
     return s;
@@ -159,15 +161,36 @@ static uint32_t even_step(const uint32_t *unit, uint32_t low, uint32_t count)
     return same ? step : 0;
 }
 
+static uint32_t step_of(const uint32_t *unit, uint32_t mask)
+{
+    uint32_t low = __builtin_ctz(mask), run = mask >> low;
+    return run & (run + 1) ? 0 : even_step(unit, low, __builtin_popcount(mask));
+}
+
+/* The lanes without those that have the same unit as the lane 1, 2, 4, 8 or 16 before them, as where
+   pieces of a warp have a place or a row in common. */
+VECTORISED static uint32_t without_repeats(const uint32_t *unit, uint32_t mask)
+{
+    uint32_t same[5] = {0}, repeats = 0;
+    for (int64_t i = 0; i < LANES; i++) {
+        same[0] |= (uint32_t)(unit[i] == unit[i - 1]) << i;
+        same[1] |= (uint32_t)(unit[i] == unit[i - 2]) << i;
+        same[2] |= (uint32_t)(unit[i] == unit[i - 4]) << i;
+        same[3] |= (uint32_t)(unit[i] == unit[i - 8]) << i;
+        same[4] |= (uint32_t)(unit[i] == unit[i - 16]) << i;
+    }
+    for (uint32_t k = 0; k < 5; k++) repeats |= same[k] & mask << (1u << k);
+    return mask & ~repeats;
+}
+
 /* The same as group_wavefronts, at once for lanes that follow each other at even steps. */
 static uint32_t run_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
 {
-    uint32_t low = __builtin_ctz(mask), run = mask >> low, step = 0;
-    uint32_t count = __builtin_popcount(mask);
-    if (!(run & (run + 1))) step = even_step(unit, low, count);
+    uint32_t step = step_of(unit, mask);
+    if (!step) step = step_of(unit, mask = without_repeats(unit, mask));
     if (!step) return group_wavefronts(unit, mask, banks);
     uint32_t apart = banks / (step % banks ? step & -step : banks); /* banks that the lanes use */
-    return (count + apart - 1) / apart;
+    return (__builtin_popcount(mask) + apart - 1) / apart;
 }
 
 /* Whether lanes that differ in one bit of their number read the same place, where both read. */
@@ -185,7 +208,8 @@ Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t byte
 {
     Wavefronts found = {0, 0};
     uint32_t size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-    uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, banks = size, unit[LANES];
+    uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, banks = size;
+    uint32_t room[LANES / 2 + LANES] = {0}, *unit = room + LANES / 2; /* read from -LANES / 2 on */
     for (uint32_t lane = 0; lane < LANES; lane++) unit[lane] = offset[lane] >> shift;
     if (size < 32 && load && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2)))
         size *= 2;

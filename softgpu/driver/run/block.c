@@ -422,8 +422,9 @@ static void __attribute__((noreturn)) deadlock(Worker *worker)
 {
     char text[2500];
     FOR_LANES(id, worker->ahead) join_barrier(worker, &worker->warps[id]);
-    const enum FaultKind kind = deadlock_describe(worker, text, sizeof text);
-    fault_record(worker->job, CUDA_ERROR_LAUNCH_FAILED, kind, NO_SITE, "%s", text);
+    uint32_t site;
+    const enum FaultKind kind = deadlock_describe(worker, &site, text, sizeof text);
+    fault_record(worker->job, CUDA_ERROR_LAUNCH_FAILED, kind, site, "%s", text);
     fault_leave(worker);
 }
 

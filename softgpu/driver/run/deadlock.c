@@ -65,7 +65,7 @@ static uint32_t alike(const Worker *worker, uint32_t set)
     return same;
 }
 
-enum FaultKind deadlock_describe(Worker *worker, char *text, size_t room)
+enum FaultKind deadlock_describe(Worker *worker, uint32_t *site, char *text, size_t room)
 {
     char place[600], lanes[128];
     const Job *job = worker->job;
@@ -74,6 +74,7 @@ enum FaultKind deadlock_describe(Worker *worker, char *text, size_t room)
                          worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
     uint32_t left = worker->at_mbarriers;
     FOR_LANES(id, worker->busy_barriers) left |= worker->barriers[id].waiting;
+    *site = left ? worker->warps[__builtin_ctz(left)].waiting_site : NO_SITE;
     while (left) {
         const Warp *first = &worker->warps[__builtin_ctz(left)];
         uint32_t same = alike(worker, left);

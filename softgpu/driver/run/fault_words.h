@@ -25,6 +25,7 @@
     "then __syncthreads()"
 #define WORDS_MBARRIER_COUNT "initialises an mbarrier for %u arrivals; 1 to %u are possible"
 #define WORDS_MBARRIER_ARRIVALS "arrives %u time%s at an mbarrier that waits for %u arrivals only"
+#define WORDS_MBARRIER_PARITY "waits for parity %llu of an mbarrier; 0 and 1 are possible"
 #define WORDS_BULK_SIZE "copies %u bytes in bulk; multiples of %u are possible"
 #define WORDS_NO_CLUSTERS                                                                          \
     "sends bytes from block to block, which a kernel launched without clusters cannot: declare "   \

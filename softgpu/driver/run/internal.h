@@ -83,7 +83,7 @@ enum {
 }; /* what else a warp may wait at: numbers after the barriers' */
 
 /* Describe where each warp of a deadlocked block waits, and for what. */
-enum FaultKind deadlock_describe(Worker *worker, char *text, size_t room);
+enum FaultKind deadlock_describe(Worker *worker, uint32_t *site, char *text, size_t room);
 
 /* ---- cluster.c ---- */
 

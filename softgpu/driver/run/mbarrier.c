@@ -21,6 +21,14 @@ void mbarrier_aligned(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
                  (unsigned long long)((addr[lane] - (uint64_t)w->cluster_shared) % CLUSTER_STEP));
 }
 
+void mbarrier_parity(Warp *w, uint32_t site, const uint64_t *parity, uint32_t mask)
+{
+    FOR_LANES(lane, mask)
+    if (parity[lane] > 1)
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_PARITY,
+                 (unsigned long long)parity[lane]);
+}
+
 static void check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
     mbarrier_aligned(w, site, addr, mask);

@@ -43,7 +43,8 @@ typedef struct Job {
     void *task;                     /* the task that runs this launch concurrently, or NULL */
     bool waits;                     /* the task was seen waiting for other tasks */
     uint32_t waits_at;              /* line of the loop in which it last waited, or 0 */
-    double since, limit;            /* seconds: start time and time limit */
+    double since, limit;            /* seconds: start time; time limit, of a thread's computing */
+    struct Clock *clocks;           /* of the threads that take part */
     bool length_told;               /* the user has been warned that it takes long */
     struct Job *watched;            /* the next job in the watchdog's list */
     volatile int stop;

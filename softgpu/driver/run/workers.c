@@ -49,6 +49,46 @@ static uint64_t launches;
 static bool watchdog_started, watchdog_idle;
 static bool ending; /* nothing is to run any more */
 
+/* What a thread has computed for a launch: the limit is no wall time, in which a busy machine's other
+   programs have a share. */
+typedef struct Clock {
+    struct Clock *next;
+    pthread_t thread;
+    double since; /* its time when the watchdog first saw it, or below 0 */
+} Clock;
+
+static void clock_begin(Job *job, Clock *clock)
+{
+    pthread_mutex_lock(&watch_mutex);
+    *clock = (Clock){.next = job->clocks, .thread = pthread_self(), .since = -1};
+    job->clocks = clock;
+    pthread_mutex_unlock(&watch_mutex);
+}
+
+static void clock_end(Job *job, Clock *clock)
+{
+    pthread_mutex_lock(&watch_mutex);
+    Clock **at = &job->clocks;
+    while (*at != clock) at = &(*at)->next;
+    *at = clock->next;
+    pthread_mutex_unlock(&watch_mutex);
+}
+
+/* The computing time of the busiest thread of those that take part. */
+static double seconds_computed(Job *job)
+{
+    double most = 0;
+    for (Clock *clock = job->clocks; clock; clock = clock->next) {
+        clockid_t id;
+        struct timespec t;
+        if (pthread_getcpuclockid(clock->thread, &id) || clock_gettime(id, &t)) continue;
+        const double now = t.tv_sec + t.tv_nsec * 1e-9;
+        if (clock->since < 0) clock->since = now;
+        if (now - clock->since > most) most = now - clock->since;
+    }
+    return most;
+}
+
 /* Which other launches wait for others, too. */
 static void tell_others(Job *job)
 {
@@ -67,7 +107,7 @@ static void tell_others(Job *job)
 
 static void heed_limit(Job *job)
 {
-    if (seconds_now() - job->since < job->limit) return;
+    if (seconds_computed(job) < job->limit) return;
     char where[32] = "";
     if (device_count() > 1)
         snprintf(where, sizeof where, " on device %d", job->kernel->module->owner->device);
@@ -182,6 +222,8 @@ void sg_end_launches(void)
 static void take_part(Worker *worker, Job *job)
 {
     FloatMode mode = float_mode();
+    Clock clock;
+    clock_begin(job, &clock);
     set_float_mode(PLAIN_FLOATS);
     worker->home = worker;
     worker->job = job;
@@ -194,6 +236,7 @@ static void take_part(Worker *worker, Job *job)
                      "the block's own memory");
     if (job->task) driver_read_end();
     set_float_mode(mode);
+    clock_end(job, &clock);
 }
 
 /* Workers wake each other as a tree: i wakes 2i+1 and 2i+2. */

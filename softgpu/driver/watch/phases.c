@@ -128,6 +128,7 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
                                    const uint64_t *phase, uint32_t how, uint32_t hints)
 {
     uint32_t good = admitted(w, site, addr, mask, hints);
+    if (how & WAIT_PARITY) mbarrier_parity(w, site, phase, good);
     uint32_t over = sg_mbarrier_wait(w, site, addr, good, phase, how);
     uint64_t ended[LANES];
     FOR_LANES(lane, over)

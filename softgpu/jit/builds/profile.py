@@ -1,24 +1,30 @@
 """The build that counts what an H200's counters would say; with driver/count/profile.c.
 
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
-needed the counts of each site (as in that file) and two of each basic block, which here ends at a
-call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
-"sites" and "blocks"; "exchanges" are what warps do in each block beside that; "callers"
-are of lines in other files.
+needed the counts of each site (as in that file) and three of each basic block, which here ends at a
+call, too: how often a warp ran it, how many lanes were missing, and how often one test for all of
+its accesses held. The notes say where each is: "sites" and "blocks"; "proven" is what follows from
+the third; "exchanges" are what warps do in each block beside that; "callers" are of lines in other
+files. Both tiers have the same counters, as a report may read the notes of the other one.
 
 Terms: basic-block profiling (docs/terms.md).
 """
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ... import contract
 from ...ptx.program import Immediate, Instruction
 from ..analysis.found import Found
-from ..emit.function import Value
+from ..analysis.proof import Guess
+from ..emit.function import LANES, Value
 from ..emit.module_text import ModuleText
 from ..emit.observer import Observer
-from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Trait, has
+from ..instructions.memory import Access
+from ..instructions.spaces import to_host
+from .proven import ProvingEmitter, Stretch
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -27,6 +33,7 @@ _TENSOR = contract.values("TensorCounter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
+_WORD, _BANKS = 4, 128  # bytes
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
 
@@ -110,6 +117,52 @@ class Counter(Observer):
                 base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
             )
 
+    def scattered(self, site: int, address: Value) -> None:
+        self.e.say_work()
+        self.lanes(site, f"ptr {self.e.spill(address, 'addresses')}", self.e.active)
+
+    def lanes(self, site: int, addresses: str, lanes: str | Value) -> None:
+        """Some lanes access memory each at an address of its own."""
+        where = "ptr %w", self.e.site_pointer(site), f"i32 {site}", addresses, lanes
+        merged = self.e.found.merged.get(self.e.item)
+        if not merged:
+            self.e.call_void("sg_profile_lanes", *where)
+        elif merged.bytes:
+            wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
+            self.e.call_void("sg_profile_wide", *where, *wide)
+
+    def proven(self, access: Access, stretch: Stretch) -> None:
+        merged = self.e.found.merged.get(self.e.item)
+        in_a_row = stretch.guess is Guess.IN_A_ROW
+        if access.space == "const" or (merged and not merged.bytes):
+            return
+        addresses = to_host(self.e, access.address, access.space)
+        first, gaps = self.e.pieces(access, *access.sum())
+        if merged and in_a_row:
+            self.scattered(access.site, addresses)
+        elif access.space == "shared":
+            self._shared(access.site, merged.bytes if merged else access.bytes, in_a_row, gaps)
+        else:
+            with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
+                self.e.say_work()
+                step = f"i32 {access.bytes * in_a_row}", "i32 -1"
+                where = "ptr %w", self.e.site_pointer(access.site), f"i32 {access.site}"
+                self.e.call_void("sg_profile_row", *where, access.host(first), *step)
+                otherwise()
+                self.scattered(access.site, addresses)
+
+    def _shared(self, site: int, bytes: int, in_a_row: bool, gaps: list[Value]) -> None:
+        """All lanes access shared memory, in pieces that do not meet halfway."""
+        size = _lanes_at_once(bytes, in_a_row) // self.e.piece
+        groups = [gaps[n : n + size] for n in range(0, len(gaps), size)] if size > 1 else []
+        first, least = self.e.of_site(site), LANES // _lanes_at_once(bytes, in_a_row)
+        for counter, amount in ("active", LANES), ("shared", 1), ("wavefronts", least):
+            self.e.as_proven(first + SITE_COUNTERS.index(counter), amount)
+        for group in groups:
+            more = self.e.conflicts(group).text
+            for counter in ("wavefronts", "conflicts"):
+                self.e.increase(first + SITE_COUNTERS.index(counter), more)
+
     def access(self, site: int, address: Value) -> None:
         if self.e.item.opcode == "cp" and self.e.text.sites[site].kind == "load":
             self.e.copied_from = address
@@ -138,17 +191,25 @@ class Counter(Observer):
         self.e.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
 
-class ProfiledEmitter(SharingEmitter):
+def _lanes_at_once(bytes: int, in_a_row: bool) -> int:
+    """How many of all lanes share a wavefront if no banks conflict; else they are at one place, or
+    pieces of them are."""
+    return LANES if bytes <= _WORD else min(LANES * _WORD // bytes * (2 - in_a_row), LANES)
+
+
+class ProfiledEmitter(ProvingEmitter):
     """Emits functions that count what they do."""
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
-        self.observer = Counter(self)
+        self.observer = self.counter = Counter(self)
         self._line = self.function.source
         self.copied_from: Value  # by the cp.async at hand
+        self._proven_runs: int  # the counter of the block at hand
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
+        self.notes.setdefault("proven", [])  # [counter, [another, how much for each of the first]]
         self.notes.setdefault("blocks", [])
         self.notes.setdefault("exchanges", [])
         self.notes.setdefault("callers", [])  # [file, line, the file and line that called it]
@@ -205,6 +266,60 @@ class ProfiledEmitter(SharingEmitter):
         place = self.assign(f"getelementptr i64, ptr %counters, i64 {self.of_site(site)}")
         return f"ptr {place}"
 
+    # --- blocks whose accesses are proven -----------------------------------------------------
+
+    def also_tested(self, stretches: list[Stretch]) -> list[Value]:
+        """The block is not the one that pictures show, and pieces of rows do not meet halfway."""
+        tests = [self.invert(_WATCHED)]
+        for stretch in stretches:
+            access, in_a_row = stretch.access, stretch.guess is Guess.IN_A_ROW
+            if access.space != "shared":
+                continue
+            _, gaps = self.pieces(access, stretch.base, stretch.offsets)
+            if access.bytes > 16:
+                tests.append(self.constant(0, "i1"))
+            elif access.bytes < _WORD:  # pieces of rows share words
+                tests.append(self.together(gaps, access.bytes * in_a_row))
+            elif len(gaps) > 1 and _lanes_at_once(access.bytes, in_a_row) > self.piece:
+                all_gaps = reduce(lambda some, more: self.op("or", some, more), gaps)
+                apart = access.bytes * (self.piece if in_a_row else 1)
+                low = self.op("and", all_gaps, apart - 1)
+                tests.append(self.compare("icmp eq", low, 0))
+        return tests
+
+    def begin_proven(self) -> None:
+        """Most of its counts follow from how often it runs."""
+        self.notes["proven"].append([self._proven_runs, []])
+        self.increase(self._proven_runs, "1")
+
+    def as_proven(self, counter: int, amount: int) -> None:
+        """Count this amount each time that the proven block at hand runs."""
+        self.notes["proven"][-1][1].append([counter, amount])
+
+    def together(self, gaps: list[Value], step: int) -> Value:
+        """Whether pieces follow each other, with `step` bytes from lane to lane."""
+        steps = (number * step * self.piece for number in range(len(gaps)))
+        apart = [self.op("xor", *pair) for pair in zip(gaps, steps)]
+        return self.compare("icmp eq", reduce(lambda a, b: self.op("or", a, b), apart), 0)
+
+    def conflicts(self, places: list[Value]) -> Value:
+        """Beyond one, the most different places that lie in the same banks."""
+        most = self.constant(0, "i64")
+        for place in places:
+            others = self.constant(0, "i64")
+            for number, other in enumerate(places):
+                if other is place:
+                    continue
+                apart = self.op("and", self.op("xor", place, other), _BANKS - 1)
+                counts = self.compare("icmp eq", apart, 0)
+                for known in (place, *places[:number]):  # so that each is counted once
+                    if known is not other:
+                        new = self.compare("icmp ne", other, known)
+                        counts = self.op("and", counts, new)
+                others = self.op("add", others, self.convert("zext", counts, "i64"))
+            most = self.intrinsic("umax", most, others)
+        return most
+
     def say_work(self, but: int = 0) -> None:
         """Let the driver and other functions know how many instructions this warp has done."""
         work = self.assign("load i64, ptr %work")
@@ -253,7 +368,8 @@ class ProfiledEmitter(SharingEmitter):
             elif item.opcode in _EXCHANGES:
                 exchanges.append((*key, _EXCHANGES[item.opcode]))
         number = len(self.notes["blocks"])
-        first = self._counters(2)
+        first = self._counters(3)
+        self._proven_runs = first + 2
         self.notes["tokens"].append([item.token for item in items])
         self.notes["exchanges"].append(exchanges)
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
@@ -292,12 +408,8 @@ class ProfiledEmitter(SharingEmitter):
             elif self.item.opcode in ("ldmatrix", "stmatrix", "wmma") and known.bytes == 16:
                 rows = arguments[2], arguments[3], str(self.active)
                 self.call_void("sg_profile_rows", *common, *rows)
-            elif merged := self.found.merged.get(self.item):
-                if merged.bytes:
-                    wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
-                    self.call_void("sg_profile_wide", *common, arguments[2], arguments[3], *wide)
             elif known.space not in ("const", "param"):
-                self.call_void("sg_profile_lanes", *common, arguments[2], arguments[3])
+                self.counter.lanes(site, arguments[2], arguments[3])
         return super().call_checked(result, name, *arguments)
 
     def _how(self, kind: str) -> int:

@@ -1,4 +1,4 @@
-"""The plain build: most blocks once with a test for each access, and once with one test for all."""
+"""Builds that have most blocks twice: once with a test for each access, once with one for all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Does, does
 from ..instructions.memory import Access, interleaved, joined, load_of_one
 
-__all__ = ["ProvingEmitter"]
+__all__ = ["ProvingEmitter", "Stretch"]
 
 _LINE_BYTES = 64
 
@@ -28,7 +28,7 @@ _NEAR = 1 << 48
 
 
 @dataclass(eq=False)
-class _Stretch:
+class Stretch:
     """Accesses that lie alike, at constant distances: what one test can tell of."""
 
     access: Access
@@ -44,8 +44,8 @@ class ProvingEmitter(SharingEmitter):
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
-        self._proven: dict[Instruction, _Stretch] = {}
-        self._piece = PIECE  # lanes that are looked at together
+        self._proven: dict[Instruction, Stretch] = {}
+        self.piece = PIECE  # lanes that are looked at together
 
     # --- barriers ---------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class ProvingEmitter(SharingEmitter):
         if not proof:
             super().emit_instructions(index, block)
             return
-        self._piece = PIECE if index in self.found.looping else LANES
+        self.piece = PIECE if index in self.found.looping else LANES
         tested, test, proven, done = (self.label() for _ in range(4))
         self.line(f"br label %{test}")
         self.start(tested)
@@ -96,6 +96,7 @@ class ProvingEmitter(SharingEmitter):
         self.mask = "-1"
         self.again(items)
         self._proven = stretches
+        self.begin_proven()
         super().emit_instructions(index, block)
         self._proven = {}
         self.mask = some_lanes
@@ -104,7 +105,7 @@ class ProvingEmitter(SharingEmitter):
 
     # --- the test ---------------------------------------------------------------------------
 
-    def _prove(self, proof: Proof) -> tuple[Value, dict[Instruction, _Stretch]]:
+    def _prove(self, proof: Proof) -> tuple[Value, dict[Instruction, Stretch]]:
         """Whether a proof holds, and the stretch of each access; registers are left as they are."""
         slots = [slot for register in proof.changed() for slot in self.slots(register)]
         before = [(self.name(), kind, slot) for slot, kind in slots]
@@ -115,14 +116,22 @@ class ProvingEmitter(SharingEmitter):
             self.line_for_slot(slot, f"store {kind} {value}, ptr {slot}")
         all_lanes = Value(self.mask, "i32", True)
         holds = self.compare("icmp eq", all_lanes, -1)
-        for stretch in dict.fromkeys(stretches.values()):
-            holds = self.op("and", holds, self._lies_well(stretch))
+        different = list(dict.fromkeys(stretches.values()))
+        for more in (*map(self._lies_well, different), *self.also_tested(different)):
+            holds = self.op("and", holds, more)
         return holds, stretches
 
-    def _stretches(self, proof: Proof) -> dict[Instruction, _Stretch]:
+    def also_tested(self, stretches: list[Stretch]) -> list[Value]:
+        """Hook: what else has to hold before the code without tests may run."""
+        return []
+
+    def begin_proven(self) -> None:
+        """Hook: the code without tests begins."""
+
+    def _stretches(self, proof: Proof) -> dict[Instruction, Stretch]:
         """Goes through the steps of a proof, for what they access."""
-        found: dict[tuple, _Stretch] = {}
-        stretches: dict[Instruction, _Stretch] = {}
+        found: dict[tuple, Stretch] = {}
+        stretches: dict[Instruction, Stretch] = {}
         written: list[str] = []
         for item in proof.steps:
             guess = proof.guesses.get(item)
@@ -138,17 +147,17 @@ class ProvingEmitter(SharingEmitter):
             at = address.offset
             key = address.base, age, kind, access.space, access.bytes, at % access.bytes
             if key not in found:
-                found[key] = _Stretch(access, guess, *access.sum(), at, at)
+                found[key] = Stretch(access, guess, *access.sum(), at, at)
             stretch = stretches[item] = found[key]
             stretch.lowest, stretch.highest = min(stretch.lowest, at), max(stretch.highest, at)
         return stretches
 
-    def _lies_well(self, stretch: _Stretch) -> Value:
+    def _lies_well(self, stretch: Stretch) -> Value:
         """Whether a stretch is inside its memory, aligned, and as it was guessed."""
         access, offsets = stretch.access, stretch.offsets
-        first, gaps = self._pieces(access, stretch.base, offsets)
+        first, gaps = self.pieces(access, stretch.base, offsets)
         begin = self.op("add", first, stretch.lowest)
-        size = access.bytes * (self._piece if stretch.guess is Guess.IN_A_ROW else 1)
+        size = access.bytes * (self.piece if stretch.guess is Guess.IN_A_ROW else 1)
         past = self.op("add", first, stretch.highest + size)
         if stretch.guess is Guess.ALL_AT_ONE:
             return self.op("and", access.aligned(begin), access.within(begin, past))
@@ -165,29 +174,29 @@ class ProvingEmitter(SharingEmitter):
         begin, past = self.op("add", begin, lowest), self.op("add", past, highest)
         return self.op("and", holds, access.within(begin, past))
 
-    def _as_guessed(self, stretch: _Stretch) -> Value:
+    def _as_guessed(self, stretch: Stretch) -> Value:
         """Whether the lanes of each piece lie in a row, or at one place."""
         offsets = stretch.offsets
-        picks = ", ".join(f"i32 {lane // self._piece * self._piece}" for lane in range(LANES))
+        picks = ", ".join(f"i32 {lane // self.piece * self.piece}" for lane in range(LANES))
         kind = offsets.type
         text = self.assign(f"shufflevector {offsets}, {kind} poison, <{LANES} x i32> <{picks}>")
         away = self.op("sub", offsets, Value(text, offsets.element, False))
         step = stretch.access.bytes if stretch.guess is Guess.IN_A_ROW else 0
-        wanted = self.lanes((step * (lane % self._piece) for lane in range(LANES)), offsets.element)
+        wanted = self.lanes((step * (lane % self.piece) for lane in range(LANES)), offsets.element)
         differ = self.bits(self.compare("icmp ne", away, wanted))
         return self.compare("icmp eq", differ, 0)
 
     # --- accesses that it stands for --------------------------------------------------------
 
-    def _pieces(self, access: Access, base: Value, offsets: Value) -> tuple[Value, list[Value]]:
+    def pieces(self, access: Access, base: Value, offsets: Value) -> tuple[Value, list[Value]]:
         """(address of lane 0, how far from it each piece begins), as i64."""
-        starts = [self.extract(offsets, str(lane)) for lane in range(0, LANES, self._piece)]
+        starts = [self.extract(offsets, str(lane)) for lane in range(0, LANES, self.piece)]
         gaps = [access.widened(self.op("sub", start, starts[0])) for start in starts]
         return access.widened(self.op("add", base, starts[0])), gaps
 
     def _pointers(self, access: Access) -> list[str]:
         """Where each piece begins."""
-        first, gaps = self._pieces(access, *access.sum())
+        first, gaps = self.pieces(access, *access.sum())
         first = access.host(first)
         places = [self.op("add", first, gap) for gap in gaps]
         return [self.assign(f"inttoptr {place} to ptr") for place in places]
@@ -196,12 +205,15 @@ class ProvingEmitter(SharingEmitter):
         base = access.operand and access.operand.base
         if access.space != "shared" or access.count > 1 or access.element not in ("i32", "float"):
             return False
-        return isinstance(base, Register) and self.found.strides[base.name] != access.bytes
+        if not isinstance(base, Register) or not self.mode.is_fast:
+            return False
+        return self.found.strides[base.name] != access.bytes
 
     def load_at_once(self, access: Access) -> list[Value] | None:
         stretch = self._proven.get(self.item)
         if stretch is None:
             return None
+        self.observer.proven(access, stretch)
         pointers = self._pointers(access)
         if stretch.guess is Guess.ALL_AT_ONE:
             elements = load_of_one(self, access, pointers[0])
@@ -209,17 +221,17 @@ class ProvingEmitter(SharingEmitter):
         load = self._row if stretch.guess is Guess.IN_A_ROW else self._spread
         pieces = [load(access, pointer) for pointer in pointers]
         return [
-            Value(joined(self, list(parts), self._piece, access.element), access.element, False)
+            Value(joined(self, list(parts), self.piece, access.element), access.element, False)
             for parts in zip(*pieces, strict=True)
         ]
 
     def _spread(self, access: Access, pointer: str) -> list[str]:
         """A piece at one place: its elements, each in all lanes of the piece."""
-        kind = f"<{self._piece} x {access.element}>"
+        kind = f"<{self.piece} x {access.element}>"
         spread = []
         for text in load_of_one(self, access, pointer):
             one = self.assign(f"insertelement {kind} poison, {access.element} {text}, i64 0")
-            zeros = f"<{self._piece} x i32> zeroinitializer"
+            zeros = f"<{self.piece} x i32> zeroinitializer"
             spread.append(self.assign(f"shufflevector {kind} {one}, {kind} poison, {zeros}"))
         return spread
 
@@ -227,8 +239,8 @@ class ProvingEmitter(SharingEmitter):
         """How to access a piece in a row: (word for the order, elements of one access, places).
 
         Streams through global memory go line by line: other orders take up to twice as long."""
-        size, whole = access.element_bytes, self._piece * access.count
-        if access.space != "global" or self._piece < LANES or size * whole <= _LINE_BYTES:
+        size, whole = access.element_bytes, self.piece * access.count
+        if access.space != "global" or self.piece < LANES or size * whole <= _LINE_BYTES:
             return access.untorn, whole, [pointer]
         line = _LINE_BYTES // size
         places = [
@@ -239,7 +251,7 @@ class ProvingEmitter(SharingEmitter):
 
     def _row(self, access: Access, pointer: str) -> list[str]:
         """A piece in a row: each element of its lanes."""
-        kind = f"<{self._piece * access.count} x {access.element}>"
+        kind = f"<{self.piece * access.count} x {access.element}>"
         order, size, lines = self._lines(access, pointer)
         line = f"{order}<{size} x {access.element}>"
         parts = [self.assign(f"load {line}, ptr {at}, align {access.bytes}") for at in lines]
@@ -250,8 +262,8 @@ class ProvingEmitter(SharingEmitter):
             return [wide]
         rows = []
         for number in range(access.count):
-            picks = ", ".join(f"i32 {lane * access.count + number}" for lane in range(self._piece))
-            picks = f"<{self._piece} x i32> <{picks}>"
+            picks = ", ".join(f"i32 {lane * access.count + number}" for lane in range(self.piece))
+            picks = f"<{self.piece} x i32> <{picks}>"
             rows.append(self.assign(f"shufflevector {kind} {wide}, {kind} poison, {picks}"))
         return rows
 
@@ -259,6 +271,7 @@ class ProvingEmitter(SharingEmitter):
         stretch = self._proven.get(self.item)
         if stretch is None:
             return False
+        self.observer.proven(access, stretch)
         pointers = self._pointers(access)
         stores = self._stores(access, values, pointers)
         if not self._may_stream(access):
@@ -277,9 +290,9 @@ class ProvingEmitter(SharingEmitter):
             does(item, Does.READS) and address_of(item).base == place for item in self._proven
         )
         whole = LANES * access.bytes % _LINE_BYTES == 0
-        return access.space == "global" and whole and self._piece == LANES and not is_read
+        return access.space == "global" and whole and self.piece == LANES and not is_read
 
-    def _streams(self, stretch: _Stretch, pointer: str) -> Value:
+    def _streams(self, stretch: Stretch, pointer: str) -> Value:
         """Whether a store begins where a line does, in an array that the caches cannot hold."""
         begin, end = stretch.access.reachable()
         large = self.compare("icmp uge", self.op("sub", end, begin), _STREAM_BYTES)
@@ -292,10 +305,10 @@ class ProvingEmitter(SharingEmitter):
 
         The pieces come in an order in which the right lane's value stays where they overlap."""
         wide = interleaved(self, access, [self.splat(value) for value in values])
-        kind, turned = f"<{LANES * access.count} x {access.element}>", access.group // self._piece
+        kind, turned = f"<{LANES * access.count} x {access.element}>", access.group // self.piece
         stores = []
         for piece in (number ^ max(turned - 1, 0) for number in range(len(pointers))):
-            first = piece * self._piece * access.count
+            first = piece * self.piece * access.count
             order, size, lines = self._lines(access, pointers[piece])
             for at in lines:
                 picks = ", ".join(f"i32 {first + n}" for n in range(size))

@@ -94,13 +94,11 @@ class ModuleText:
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
         self.shared: dict[str, Routine] = {}  # by name
         self._wanted: list[str] = []
-        self._watchers = find_watchers(module.functions.values())
-        self._meeters = find_meeters(module.functions.values())
+        called = [function for function in module.functions.values() if not function.is_entry]
+        self._watchers = find_watchers(called)
+        self._meeters = find_meeters(called)
         self.has_exits = any(  # lanes may exit inside a device function
-            item.opcode == "exit"
-            for function in module.functions.values()
-            if not function.is_entry
-            for item in function.instructions
+            item.opcode == "exit" for function in called for item in function.instructions
         )
 
     def declare(self, name: str, text: str) -> None:

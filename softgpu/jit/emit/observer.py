@@ -18,6 +18,12 @@ class Observer:
 
         Accesses by the driver are seen in call_checked("void", "load" or "store", ...) instead."""
 
+    def scattered(self, site: int, address: Value) -> None:
+        """The active lanes are about to load from shared memory without the driver."""
+
+    def proven(self, access, stretch) -> None:
+        """All lanes are about to access memory, which the test of their block has covered."""
+
     def shuffle(self, site: int, members, mode: int, b, c) -> None:
         """A shuffle under a member mask; mode as in runtime.h, b and c as in PTX."""
 

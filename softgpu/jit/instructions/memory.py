@@ -352,6 +352,8 @@ def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     if e.expects_scatter(access):
         fast, slow, *_ = _branch(e, access.anywhere())
         e.start(fast, known)
+        if e.mode.instrumented:
+            e.observer.scattered(access.site, to_host(e, access.address, access.space))
         ways.append(([_gather(e, access)], e.here))
         e.line(f"br label %{done}")
         e.start(slow, known)

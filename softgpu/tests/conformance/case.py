@@ -50,11 +50,14 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Module:
-    """Kernels compiled together, below a common text (includes, helper functions)."""
+    """Kernels compiled together, below a common text (includes, helper functions).
+
+    whole: a kernel's text may need what stands before it."""
 
     name: str
     kernels: tuple[Kernel, ...]
     preamble: str = ""
+    whole: bool = False
 
     @property
     def source(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +19,7 @@ from pycuda.compiler import compile
 from .case import Kernel, Module
 from .suite import CASES, family
 
-__all__ = ["answers", "compiled", "prepare", "prepared"]
+__all__ = ["answers", "compiled", "only", "prepare", "prepared"]
 
 # without -fmad=false a multiplication and an addition may become one rounding
 _OPTIONS = ["-fmad=false", "-std=c++17", "-w"]
@@ -26,6 +28,21 @@ _GUARD = 256  # bytes after the last output that no kernel may touch
 
 _compilers = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
 _images: dict[str, Future[bytes]] = {}
+_parts: dict[str, Module] = {}  # of modules by name: see only()
+
+
+def only(names: Iterable[str]) -> None:
+    """Compile of each module only the kernels that this run of the tests launches. names: of cases,
+    or of kernels after their module's."""
+    wanted = {CASES[name][1].entry if name in CASES else name.rpartition("-")[2] for name in names}
+    for module in {module.name: module for module, _, _ in CASES.values()}.values():
+        kernels = tuple(kernel for kernel in module.kernels if kernel.entry in wanted)
+        kernels = module.kernels if kernels and module.whole else kernels
+        _parts[module.name] = replace(module, name=f"part of {module.name}", kernels=kernels)
+
+
+def _part(module: Module) -> Module:
+    return _parts.get(module.name, module)
 
 
 def compiled(module: Module) -> Future[bytes]:
@@ -41,8 +58,8 @@ def compiled(module: Module) -> Future[bytes]:
 def prepare(which: str) -> None:
     """Start to compile the modules of a family."""
     for name, (module, _, _) in CASES.items():
-        if family(name) == which:
-            compiled(module)
+        if family(name) == which and _part(module).kernels:
+            compiled(_part(module))
 
 
 @cache
@@ -52,8 +69,8 @@ def _loaded(name: str) -> cuda.Module:
 
 def prepared(module: Module, kernel: Kernel) -> tuple[cuda.Function, list, int]:
     """(a kernel, its arguments with outputs first, how many bytes these have)."""
-    compiled(module)
-    function = _loaded(module.name).get_function(kernel.entry)
+    compiled(_part(module))
+    function = _loaded(_part(module).name).get_function(kernel.entry)
     size = sum(case.padded for case in kernel.cases) + _GUARD
     out = cuda.mem_alloc(size)
     cuda.memset_d8(out, _FILL, size)

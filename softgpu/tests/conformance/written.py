@@ -95,7 +95,8 @@ def _kernels(family: str, text: str) -> Iterator[Kernel]:
 
 def _module(family: str, files: Iterable[Path]) -> Module:
     texts = [path.read_text() for path in files]
-    return Module(f"written {family}", tuple(k for text in texts for k in _kernels(family, text)))
+    kernels = tuple(k for text in texts for k in _kernels(family, text))
+    return Module(f"written {family}", kernels, whole=True)
 
 
 def _family(path: Path) -> str:

@@ -74,7 +74,7 @@ class Driver:
         mode = os.RTLD_NOW | (0 if build.KIND in ("sanitized", "threads") else os.RTLD_DEEPBIND)
         self.library = ctypes.CDLL(str(library), mode)
         self.kernels = ctypes.CDLL(str(kernels), mode)
-        self.unloaded = []
+        self.unloaded, self.made = [], set()
         self._callbacks = (
             ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)(self._load),
             None,  # kernels are described when they are loaded
@@ -181,10 +181,17 @@ class Driver:
     def allocate(self, size):
         address = c_uint64()
         self.call("cuMemAlloc_v2", byref(address), c_size_t(size))
+        self.made.add(address.value)
         return address.value
 
     def free(self, address):
         self.call("cuMemFree_v2", c_uint64(address))
+        self.made.discard(address)
+
+    def free_all(self):
+        """What a test has left; a context that went took its own along."""
+        while self.made:
+            self.raw("cuMemFree_v2", c_uint64(self.made.pop()))
 
     def put(self, array):
         """A copy of an array on the device."""

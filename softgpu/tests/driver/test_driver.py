@@ -29,7 +29,8 @@ MISALIGNED, LAUNCH_FAILED, NOT_SUPPORTED = 716, 719, 801
 def driver(request):
     driver = only_driver()
     driver.options(threads=request.param)
-    return driver
+    yield driver
+    driver.free_all()
 
 
 @pytest.fixture
@@ -37,7 +38,8 @@ def calm():
     """The driver with one thread, blocks in order."""
     driver = only_driver()
     driver.options(deterministic=1)
-    return driver
+    yield driver
+    driver.free_all()
 
 
 def error(function, *arguments, **options):
@@ -61,7 +63,6 @@ def test_every_thread_runs_once(driver, grid, block):
     out = driver.put(np.full(count, 0xFFFFFFFF, np.uint32))
     driver.launch("number", out, grid=grid, block=block)
     assert (driver.get(out, count, np.uint32) == np.arange(count)).all()
-    driver.free(out)
 
 
 @pytest.mark.parametrize("threads", [1, 31, 32, 33, 100, 256, 1023, 1024])
@@ -71,14 +72,12 @@ def test_barriers_order_shared_memory(driver, threads):
     driver.launch("block_sum", out, grid=(grid,), block=(threads,))
     numbers = np.arange(grid * threads, dtype=np.uint32).reshape(grid, threads)
     assert (driver.get(out, grid, np.uint32) == numbers.sum(axis=1, dtype=np.uint32)).all()
-    driver.free(out)
 
 
 def test_threads_that_left_are_not_waited_for(driver):
     out = driver.put(np.zeros(3, np.uint32))
     driver.launch("some_leave", out, block=(130,))
     assert driver.get(out, 3, np.uint32).tolist() == [45, 0, 1]
-    driver.free(out)
 
 
 @pytest.mark.parametrize("kernel, value", [("producer", 42), ("spin_for_warp", 7)])
@@ -86,7 +85,6 @@ def test_warps_wait_for_each_other(driver, kernel, value):
     out = driver.put(np.zeros(1, np.uint32))
     driver.launch(kernel, out, block=(64,))
     assert driver.get(out, 1, np.uint32)[0] == value
-    driver.free(out)
 
 
 def test_atomics_from_many_blocks(driver):
@@ -97,8 +95,6 @@ def test_atomics_from_many_blocks(driver):
     assert driver.get(memory, 1, np.uint32)[0] == threads * grid
     assert driver.get(memory + 4, 1, np.float32)[0] == threads * grid
     assert (driver.get(seen, threads * grid, np.uint32) == 1).all()
-    driver.free(memory)
-    driver.free(seen)
 
 
 def test_vector_accesses(driver):
@@ -107,7 +103,6 @@ def test_vector_accesses(driver):
     expected = np.arange(400, dtype=np.uint32).reshape(100, 4)
     expected[:, 1] = expected[:, 0] + expected[:, 3]
     assert (driver.get(out, 400, np.uint32) == expected.ravel()).all()
-    driver.free(out)
 
 
 def test_malloc_in_kernels(driver):
@@ -122,7 +117,6 @@ def test_malloc_in_kernels(driver):
     assert code == ILLEGAL_ADDRESS and not missing(text, hex(kept[3] + 24))
     assert driver.fault() == FaultKind.NOT_IN_HEAP_BLOCK
     assert "NULL" in error(driver.launch, "allocate", out, 1 << 30)[1]  # more than the heap has
-    driver.free(out)
 
 
 def test_counters_are_summed(driver):
@@ -164,7 +158,6 @@ def test_only_these_blocks_run(driver, chosen, seed):
     assert (found[run] == expected[run]).all() and (found[~run] == untouched).all()
     driver.launch("number", out, grid=(7, 11), block=(40,))
     assert (driver.get(out, (77, 40), np.uint32) == expected).all()
-    driver.free(out)
 
 
 def test_a_block_that_the_grid_lacks_does_not_run(driver):
@@ -179,7 +172,6 @@ def test_few_blocks_of_a_vast_grid_are_soon_done(driver):
     with only_blocks(driver, range(last, last + 1)), block_order(driver, 3):
         driver.launch("number", out - 4 * last, grid=(last + 1,), block=(1,))
     assert driver.get(out, 1, np.uint32)[0] == last
-    driver.free(out)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 1000])
@@ -190,7 +182,6 @@ def test_shuffled_blocks_all_run_once(driver, count):
         with block_order(driver, seed):
             driver.launch("increment", out, grid=(count,))
         assert (driver.get(out, totals.shape, np.uint32) == seed).all()
-    driver.free(out)
 
 
 def test_each_seed_has_an_order_of_its_own(calm):
@@ -203,7 +194,6 @@ def test_each_seed_has_an_order_of_its_own(calm):
     assert orders[0] == in_order and orders[2] == orders[3]
     assert len(set(map(tuple, orders))) == 3 and all(sorted(o) == in_order for o in orders)
     assert abs(np.corrcoef(in_order, orders[1])[0, 1]) < 0.3
-    calm.free(out)
 
 
 # --- sparse memory -------------------------------------------------------------------------------
@@ -227,7 +217,6 @@ def test_sparse_memory_costs_the_pages_that_are_touched(driver):
     assert error(driver.launch, "number", last, block=(4,))[0] == ILLEGAL_ADDRESS
     driver.free(array)
     assert error(driver.get, array, 1, np.uint32)[0] == INVALID_VALUE
-    driver.free(small)
 
 
 def test_no_limit_on_data_counts_sparse_memory(driver):
@@ -241,7 +230,6 @@ def test_no_limit_on_data_counts_sparse_memory(driver):
     driver.library.sg_sparse(0)
     driver.launch("number", array)
     assert data() - before < 64 << 20
-    driver.free(array)
 
 
 def test_launch_limits(calm):
@@ -258,7 +246,6 @@ def test_launch_limits(calm):
     assert code == INVALID_VALUE and not missing(text, "deep", 64)
     assert not missing(error(calm.launch, "number")[1], "number", 8, 0)
     assert error(calm.launch, "number", out, 1)[0] == 701
-    calm.free(out)
 
 
 def test_shared_memory_needs_permission(calm):
@@ -296,14 +283,12 @@ def test_the_first_byte_past_the_end(driver):
         text, "number", "kernel.cu:10", "(0,0,0)", "(4,0,0)", 4, place, 0, "1024-byte", begin
     )
     driver.launch("number", out, grid=(4,), block=(64,))  # errors do not stick
-    driver.free(out)
 
 
 def test_a_faulting_store_writes_nothing(calm):
     out = calm.put(np.zeros(20, np.uint32))
     assert error(calm.launch, "number", out)[0] == ILLEGAL_ADDRESS
     assert (calm.get(out, 20, np.uint32) == 0).all()
-    calm.free(out)
 
 
 def test_bad_addresses_are_told_apart(calm):
@@ -328,7 +313,6 @@ def test_bad_addresses_are_told_apart(calm):
         assert (found, calm.fault()) == (code, kind)
         assert not missing(text, "read_at", "kernel.cu:10", *facts)
         assert address in (0, host.ctypes.data) or missing(text, "GPU")
-    calm.free(a)
 
 
 def test_constant_memory_is_not_written(calm):
@@ -398,7 +382,6 @@ def test_trap_assert_and_deep_recursion(driver, capfd):
     assert len(lines) == 2
     assert lines[1].endswith("block: [0,0,0], thread: [4,0,0] Assertion `x > 0` failed.")
     assert error(driver.launch, "deep") and driver.fault() == FaultKind.STACK_OVERFLOW
-    driver.free(message)
 
 
 def test_a_launch_that_never_ends_is_stopped(driver):
@@ -461,7 +444,6 @@ def test_after_fork_the_child_has_threads_of_its_own(driver):
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     driver.launch("number", out, grid=(100,))
-    driver.free(out)
 
 
 def test_launches_from_several_python_threads(driver):
@@ -538,7 +520,6 @@ def test_zeros_where_nothing_was_touched_take_no_memory(calm):
     calm.call("cuMemsetD8_v2", c_uint64(out + shift), 0, c_size_t(size - 2 * shift))
     left = [calm.get(out + place, 1, np.uint8)[0] for place in places]
     assert left == [7, 7, 0, 0, 0, 7, 7]
-    calm.free(out)
 
 
 def test_memory_costs_nothing_until_touched(calm):
@@ -616,7 +597,6 @@ def test_touched_memory_is_not_counted_twice(calm, machine):
     calm.call("cuMemsetD8_v2", c_uint64(array), 1, c_size_t(size))
     machine(8 * GB, 8 * GB - size)
     assert abs(free_and_total(calm)[0] - free) < 16 << 20
-    calm.free(array)
 
 
 def test_many_small_arrays_are_as_much_as_a_large_one(calm, machine):
@@ -626,8 +606,6 @@ def test_many_small_arrays_are_as_much_as_a_large_one(calm, machine):
         while len(arrays) < 100:
             arrays.append(calm.allocate(20 * 10**6))
     assert 10 < len(arrays) < 50
-    for array in arrays:
-        calm.free(array)
 
 
 GROUPS = {
@@ -679,7 +657,6 @@ def test_large_allocations_ask_for_huge_pages(calm):
     assert "hg" in flags_of_mapping(large) and "hg" not in flags_of_mapping(small)
     calm.free(large)
     assert "hg" not in flags_of_mapping(large)
-    calm.free(small)
 
 
 def test_what_cannot_be_freed(calm):
@@ -724,7 +701,6 @@ def test_copies_stay_inside_allocations(calm):
     assert calm.raw("cuMemcpyDtoH_v2", None, c_uint64(a), c_size_t(4)) == INVALID_VALUE
     calm.free(a)
     assert calm.raw("cuMemcpyHtoD_v2", c_uint64(a), pointer, c_size_t(4)) == INVALID_VALUE
-    calm.free(b)
 
 
 def test_memset(calm):
@@ -740,7 +716,6 @@ def test_memset(calm):
     assert calm.raw("cuMemsetD32_v2", c_uint64(out + 2), 0, c_size_t(1)) == INVALID_VALUE
     wide = (c_uint64(out), c_size_t(8), 0, c_size_t(9), c_size_t(2))
     assert calm.raw("cuMemsetD2D8_v2", *wide) == INVALID_VALUE
-    calm.free(out)
 
 
 def test_pitch(calm):
@@ -795,7 +770,6 @@ def test_boxes_are_copied(calm, way):
     assert copy({**here, "pitch": 8}, there) == INVALID_VALUE
     calm.call("cuArrayDestroy", array)
     assert calm.raw("cuArrayDestroy", array) == INVALID_HANDLE
-    calm.free(device)
 
 
 def test_managed_memory(calm):
@@ -975,7 +949,6 @@ def test_printf_formats(calm, capfd):
     )
     assert text == "-5 4000000000 -1099511627776|2.500 1e+100 x text 0xabc     ff 100%   text %y\n"
     assert counts.tolist() == [11]
-    calm.free(string)
 
 
 def test_printf_keeps_threads_apart(driver, capfd):

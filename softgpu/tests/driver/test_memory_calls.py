@@ -29,7 +29,9 @@ class Properties(ctypes.Structure):
 
 @pytest.fixture
 def driver():
-    return only_driver()
+    driver = only_driver()
+    yield driver
+    driver.free_all()
 
 
 def new_pool(driver, most=0, location=(1, 0)):
@@ -174,7 +176,6 @@ def test_what_is_known_of_device_memory(driver):
     )
     again = driver.allocate(100)
     assert of_pointer(driver, again, BUFFER_ID) != before
-    driver.free(again)
 
 
 def test_what_is_known_of_managed_and_host_memory(driver):
@@ -210,7 +211,6 @@ def test_several_attributes_of_a_pointer_that_nobody_knows(driver):
     wanted[0] = 5
     three = 3, wanted, places, c_uint64(address)
     assert driver.raw("cuPointerGetAttributes", *three) == INVALID_VALUE
-    driver.free(address)
 
 
 def test_copies_find_out_where_memory_is(driver):
@@ -238,8 +238,6 @@ def test_copies_find_out_where_memory_is(driver):
     driver.call("cuMemcpyBatchAsync", *batch, byref(failed), stream)
     assert (back == source).all() and failed.value == 2**64 - 1
     driver.call("cuStreamDestroy_v2", stream)
-    driver.free(first)
-    driver.free(second)
 
 
 def test_a_tensor_map_gets_another_address_wherever_it_lies(driver):
@@ -254,5 +252,3 @@ def test_a_tensor_map_gets_another_address_wherever_it_lies(driver):
     driver.call("cuTensorMapReplaceAddress", maps[0], c_void_p(second))
     assert ctypes.string_at(maps[0].value, 128) == wanted != before
     assert driver.raw("cuTensorMapReplaceAddress", None, c_void_p(second)) == INVALID_VALUE
-    driver.free(first)
-    driver.free(second)

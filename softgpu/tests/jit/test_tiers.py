@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from softgpu import loader, settings
+from softgpu.jit.emit.module_text import ModuleText
+from softgpu.jit.passes import BUILDS
+from softgpu.loaded import LoadedModule
 from softgpu.tests import ROOT, autoinit
 from softgpu.tests.facts import refused
 from softgpu.tests.xray.planted import FILES, architecture, planted
@@ -211,6 +214,69 @@ def test_both_tiers_count_the_same(in_both):
 
     quick, full = in_both(counts)
     assert quick == full
+
+
+PIECES = """
+template <typename T> __device__ void pieces(const int2 *steps, int count, int *out, int *far)
+{
+    extern __shared__ __align__(16) char memory[];
+    T *s = (T *)memory, *g = (T *)far, sum = {};
+    int x = threadIdx.x, y = threadIdx.y;
+    for (int k = 0; k < count; k++) {
+        int a = steps[k].x, b = steps[k].y;
+#pragma unroll 1
+        for (int r = 0; r < 2; r++) {  // of it, the addresses are known when the block begins
+            s[y * a + x + r] = sum;
+            sum = s[y * b + x + 16];
+            g[y * b + x] = sum;
+            sum = g[y * a + r];
+            s[y * b + x] = sum;
+            sum = s[y * a + b];
+        }
+    }
+    out[y * blockDim.x + x] = ((const char *)&sum)[0];
+}
+extern "C" {
+__global__ void of_1(int2 *s, int n, int *o, int *g) { pieces<char>(s, n, o, g); }
+__global__ void of_2(int2 *s, int n, int *o, int *g) { pieces<short>(s, n, o, g); }
+__global__ void of_4(int2 *s, int n, int *o, int *g) { pieces<float>(s, n, o, g); }
+__global__ void of_8(int2 *s, int n, int *o, int *g) { pieces<float2>(s, n, o, g); }
+__global__ void of_16(int2 *s, int n, int *o, int *g) { pieces<float4>(s, n, o, g); }
+}
+"""
+
+
+@pytest.mark.parametrize("bytes", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("shape", [(8, 8), (16, 4), (32, 2)], ids=str)
+def test_both_tiers_count_pieces_of_rows_alike(bytes, shape, in_both):
+    """Rows and places of a block of threads, some of which lie in the same banks."""
+    steps = [0, 1, 2, 4, 5, 8, 12, 16, 17, 20, 24, 32, 40, 48, 64, 96, 128]
+    pairs = np.array([(a, b) for a in steps for b in steps], np.int32)
+    room = 16 * (shape[1] * max(steps) + 64)
+    memory = cuda.to_device(pairs), cuda.mem_alloc(4096), cuda.mem_alloc(room)
+
+    def counts():
+        kernel = module_of(PIECES).get_function(f"of_{bytes}")
+        kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
+        given = memory[0], np.int32(len(pairs)), *memory[1:]
+        report = profile(kernel, *given, grid=(2, 1), block=(*shape, 1), shared=room, watch=1)
+        return report.lines, report.nsight(), report.caches
+
+    quick, full = in_both(counts)
+    assert quick == full
+
+
+def test_both_tiers_have_the_same_counters():
+    """A report of a launch in quick code may read the notes of the code in full."""
+
+    def numbers(quick):
+        layout = LoadedModule(compiled(PIECES).decode()).layout("of_4")
+        text = ModuleText(layout, BUILDS["profile"], quick)
+        text.emit("of_4")
+        assert bool(text.notes["proven"]) is not quick
+        return {**text.notes, "proven": None}
+
+    assert numbers(quick=True) == numbers(quick=False)
 
 
 @pytest.mark.parametrize("file", FILES)
