@@ -40,4 +40,12 @@ JUDGE = Judge(
     counted=(64, 2048),
     budget={"ld.sectors": (2048 + 256 + 16 * 256, 8000), "st.sectors": 64},
     limits={"barriers": None, "instructions": 2},
+    survivors={
+        "% 32 != 0 &&": "all lanes have the sum",
+        "% 32 == 1 &&": "all lanes have the sum",
+        "% 31 == 0": "all lanes have the sum",
+        "% 33 == 0": "all lanes have the sum",
+        "threadIdx.y % 32 == 0": "all lanes have the sum",
+        "ROWS = 5": "another design that the bytes allow",
+    },
 )
