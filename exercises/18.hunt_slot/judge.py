@@ -30,7 +30,9 @@ def launch(rng, size):
     some = (np.where(is_seen[..., None], cache, 0) for cache in (keys, values))
     with np.errstate(all="ignore"):
         out = attention(q[:, None], *some, scale, is_seen[:, None])
-    out.expected, out.tolerance = out.expected[:, 0], np.asarray(out.tolerance)[:, 0]
+    # of subnormal numbers, two roundings per key are off by half the smallest number each
+    within = np.asarray(out.tolerance)[:, 0] + SLOTS * 2.0**-149
+    out.expected, out.tolerance = out.expected[:, 0], within
     held = [Out(cache, initial=old) for cache, old in zip((keys, values), before)]
     arguments = [In(q), In(key), In(value), In(seen), *held, out, scale]
     what = f"{several(texts, 'text')} of at most {several(most, 'word')}"

@@ -49,7 +49,9 @@ def _out(q, keys, values, table, seen, scale):
     is_seen = (np.arange(seen.max()) < seen[:, None])[:, None]
     with np.errstate(all="ignore"):
         out = attention(q[:, None], *rows, scale, is_seen)
-    out.expected, out.tolerance = out.expected[:, 0], np.asarray(out.tolerance)[:, 0]
+    # of subnormal numbers, two roundings per key are off by half the smallest number each
+    within = np.asarray(out.tolerance)[:, 0] + is_seen.shape[-1] * 2.0**-149
+    out.expected, out.tolerance = out.expected[:, 0], within
     return out
 
 
