@@ -18,6 +18,7 @@ __all__ = [
     "Picture",
     "bandwidth",
     "descriptor",
+    "dots",
     "double_buffer",
     "draw",
     "empty",
@@ -481,6 +482,32 @@ def footprints(lengths, kinds):
         for name, sizes in kinds.items()
     )
     return draw(paint, f"Memory against length: {'; '.join(said)}.")
+
+
+def dots(points, across, up, source="", slope=None):
+    """A dot with its name for each of points, {name: (x, y)}; across and up: what x and y are.
+
+    slope: of a dashed line from (0, 0), which nothing gets below."""
+    right = 1.25 * max(x for x, _ in points.values())
+    heights = [y for _, y in points.values()]
+    room = (max(heights) - (0 if slope else min(heights))) / 4
+    least = 0 if slope else min(heights) - room
+
+    def paint(axes):
+        axes.set(xlabel=across, ylabel=up, title=source, xlim=(0, right))
+        axes.set_ylim(least, max(heights) + room)
+        axes.grid(axis="y")
+        for (name, (x, y)), marker, colour in zip(points.items(), cycle(MARKERS), cycle(COLOURS)):
+            near = (b for a, b in points.values() if abs(a - x) < right / 10)
+            side = (6, -14) if max(near) > y else (6, 6)  # names of neighbours don't meet
+            axes.plot(x, y, marker, color=colour)
+            axes.annotate(name, (x, y), side, textcoords="offset points", color=colour)
+        if slope:
+            axes.plot([0, right], [0, slope * right], "--", color=INK)
+
+    said = (f"{name} {digits(y)} at {digits(x)}" for name, (x, y) in points.items())
+    head = f"{up} against {across}" + (f", {source}" if source else "")
+    return draw(paint, f"{head}: {'; '.join(said)}.")
 
 
 def _pair(x):

@@ -27,6 +27,7 @@ __all__ = [
     "sum_by_last_block",
     "which_keys",
     "sums_of_boxes",
+    "thin",
     "totals",
 ]
 
@@ -173,6 +174,19 @@ def boxed_product(
     if is_stored:
         boxes.of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
     return boxes, out
+
+
+def thin(
+    given: list, weights: np.ndarray, x: np.ndarray, scales: ArrayLike = 1.0, rows: int = 8
+) -> Launch:
+    """The Launch of a kernel whose warps, `rows` of them in a block, each make a row's part of
+    y[n] = scales[n] * (weights[n, k] x[k]): the arrays that are given, y, n and k."""
+    n, k = weights.shape
+    with np.errstate(all="ignore"):
+        sums, sizes = (scales * (f(weights).astype(float) @ f(x)) for f in (np.array, np.abs))
+    tolerance = checks.gamma(k + 4, np.float32) * np.where(np.isfinite(sizes), np.abs(sizes), 0)
+    arguments = [*given, Out(sums, tolerance), *map(np.int64, (n, k))]
+    return Launch(arguments, blocks_for(n, rows), 32 * rows, what=several(n, "row", k))
 
 
 def attention(

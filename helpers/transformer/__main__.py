@@ -2,7 +2,7 @@
 
 import argparse
 
-from .speaker import Speaker
+from .writing import write
 
 
 def main() -> None:
@@ -11,9 +11,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same text")
     parser.add_argument("--temperature", type=float, default=0.5, help="0: no chance involved")
     told = parser.parse_args()
-    for piece in Speaker().texts(told.prompt, told.seed, told.temperature):
-        print(piece, end="", flush=True)
-    print()
+    write(told.prompt, told.seed, told.temperature)
 
 
 if __name__ == "__main__":

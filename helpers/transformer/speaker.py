@@ -1,6 +1,6 @@
 """The language model on the GPU, by the kernels of cuda_src/decode: a step, and whole texts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class Speaker:
 
     def texts(
         self, prompt: str, seed: int = 0, temperature: float = 0.5, most: int = 40
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, None]:
         """Yield a text that begins with the prompt, token by token. The same seed draws the same
         text. temperature: 0 takes the likeliest token each time. most: of how many tokens, the
         likeliest, one is drawn."""

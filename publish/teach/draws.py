@@ -447,18 +447,6 @@ def running(rng):
     return Drawn({"1, 3, 2, 5": told}, answer, why.replace("1/1", "1"))
 
 
-def links(rng):
-    ranks, share = _between(rng, 2, 8), _one(rng, 32, 64, 128, 256)
-    n = ranks * share
-    pieces = {"4 ranks": f"{ranks} ranks", "1,024": f"{n:,}", "np.int32(1024)": f"np.int32({n})"}
-    pieces |= {"zeros(4,": f"zeros({ranks},", "(4, 1)": f"({ranks}, 1)"}
-    why = (
-        f"2 × {ranks - 1} steps, each with a share of {n:,} / {ranks} = {share} floats:"
-        f" {2 * ranks - 2} × {share} × 4 bytes."
-    )
-    return Drawn(pieces, 8 * (ranks - 1) * share, why)
-
-
 def flag(rng):
     number = _between(rng, 2, 99)
     write, post = f"*number = {number};", "*flag = 1;"
@@ -480,6 +468,19 @@ def flag(rng):
     return Drawn({HANDED_OVER: shown}, answer, why)
 
 
+def paged(rng):
+    table = [_between(rng, 1, 20) for _ in range(3)]
+    word = _between(rng, 17, 47)
+    page, slot = divmod(word, 16)
+    told = ", ".join(map(str, table))
+    pieces = {"7, 2, 9": told, "word 37": f"word {word}", "np.int32(37)": f"np.int32({word})"}
+    why = (
+        f"Word {word} is word {slot} of the text's page {page}, which is page {table[page]} of the"
+        f" cache: {table[page]} × 16 + {slot}."
+    )
+    return Drawn(pieces, table[page] * 16 + slot, why)
+
+
 def _one(rng, *of):
     return of[int(rng.integers(len(of)))]
 
@@ -491,5 +492,5 @@ def _between(rng, least, most):
 DRAWS = (
     idle, guard, still, one_number, sectors, further, stride, column, padded, barrier, tree,
     exchange, wide, grid_stride, softmax, place, half_way, halves, patches, tiles,
-    holder, swizzle, groups, phase, proxy, stays, bands, running, links, flag,
+    holder, swizzle, groups, phase, proxy, stays, bands, running, flag, paged,
 )  # fmt: skip

@@ -78,10 +78,11 @@ WITHOUT = {  # what no launch has of a number: {why: whose}
         "nothing would be launched, or nothing come out": "*.rows *.columns *.batch *.outer"
         " 13.*.[mn] 14.*.[mn] 15*.[mn] 15.place.rows *.height *.width *.h_out *.w_out *.places*"
         " *.channels 15b.stored.down 15b.stored.across 16.*.queries 16.merged.rows 16.*.n"
-        " 11.elements.n",
+        " 11.elements.n 18.*.n",
         "a row has an element, or none that matters": "0[67].*.hidden *.size",
         "there is no such window, ring, or softmax": "*.kernel* *.stride *.dilation *.side *.window"
         " *.ranks 16.*.keys 16.merged.splits",
+        "a text has a page": "18.*.most",
         "tensor maps, and pipelines of their boxes, are not empty": "15*.tiles 15*.steps 15*.k"
         " 14.hunt_groups.tiles",
         "only a sum that is 0 would be stored": "14.split.k 14.hunt_sum.k",
@@ -89,7 +90,7 @@ WITHOUT = {  # what no launch has of a number: {why: whose}
         "the view is what matters": "09.strided.n",
     },
     "1": {
-        "packs divide it, or tiles": "04.eights.n 10.hunt_slots.n 11.packs.width 13.*.[nk]"
+        "packs divide it, or tiles": "04.eights.n 10.hunt_slots.n 11.packs.width 13.*.[nk] 18.*.k"
         " 14.*.[nk] 15*.[nk] 16.hunt_mask.queries",
         "others are as small": "09.hunt_step.count 09.hunt_step.pixels 10.hunt_round.n"
         " 16.hunt_peak.keys 17.ring.ranks 17.packets.turn",

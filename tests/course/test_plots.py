@@ -314,3 +314,14 @@ def test_footprints_have_a_line_each_and_say_both_ends(axes_of):
     axes, alt = axes_of(plots.footprints, [2, 4], {"scores": [4e6, 16e6], "values": [2e6, 4e6]})
     assert [list(line.get_ydata()) for line in axes.lines] == [[4, 16], [2, 4]]
     assert numbers(alt)[-8:] == [4, 2, 16, 4, 2, 2, 4, 4]
+
+
+def test_dots_are_named_over_a_line_that_nothing_gets_below(axes_of):
+    axes, alt = axes_of(
+        plots.dots, {"halves": (4, 2), "bytes": (2, 1.5)}, "MB", "µs", "foreseen", 0.25
+    )
+    dots, limit = axes.lines[:2], axes.lines[2]
+    assert [(*line.get_xdata(), *line.get_ydata()) for line in dots] == [(4, 2), (2, 1.5)]
+    assert {text.get_text() for text in axes.texts} == {"halves", "bytes"}
+    assert limit.get_ydata()[1] == 0.25 * limit.get_xdata()[1] and axes.get_ylim()[0] == 0
+    assert alt == "µs against MB, foreseen: halves 2 at 4; bytes 1.5 at 2."

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit  # noqa: F401  (before PyCUDA is imported)
-from helpers.transformer import model, reference, speaker, tokens
+from helpers.transformer import model, reference, speaker, tokens, writing
 from softgpu.tests.facts import refused
 
 SPEAKS = "COFFEE, n. A kind of drink that is"
@@ -103,3 +103,20 @@ def test_a_step_is_clean(ours, watched):
     some = speaker.Speaker(ours, splits=2, graph=False)
     some.read([tokens.END, *ours.words.encode("LOVE, n.")])
     assert np.isfinite(some.logits).all()
+
+
+def test_a_text_is_written_until_somebody_stops_it(speaks, capsys):
+    class Stopped:
+        def texts(self, *told):
+            for number, piece in enumerate(speaks.texts(*told)):
+                if number == 3:
+                    raise KeyboardInterrupt
+                yield piece
+
+    told = SPEAKS, 1, 0.5
+    first = [piece for piece, _ in zip(speaks.texts(*told), range(3))]
+    for who in Stopped(), Stopped():
+        writing.write(*told, speaker=who)
+        assert capsys.readouterr().out.startswith("".join(first) + " [")
+    writing.write(*told, speaker=speaks)
+    assert capsys.readouterr().out == "".join(speaks.texts(*told)) + "\n"

@@ -1,0 +1,68 @@
+"""SwiGLU of rows: gates, and what passes them."""
+
+import numpy as np
+
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out, several
+from helpers.exercises.values import numbers
+
+
+def drawn(rng):
+    return [(int(rng.integers(11, 30)), int(rng.integers(257, 700))), (2, 1000)]
+
+
+def launch(rng, size):
+    rows, hidden = size
+    made = numbers(rng, rows, 2, hidden)
+    made[:, 0] *= rng.choice([1, 5, 70], (rows, hidden)).astype(np.float32)
+    y = _swiglu(made.astype(float))
+    # what an exponential, a sum, a quotient and a product round, and a result that is subnormal
+    y = np.where(np.abs(y) < 2.0**-125, 0, y)
+    within = 2.0**-20 * (1 + np.abs(made[:, 0].astype(float))) * np.abs(y) + 2.0**-120
+    out = Out(y, np.where(np.isfinite(within), within, 0))
+    grid = max(1, -(-hidden // 256)), rows
+    what = several(rows, "row", hidden)
+    return Launch([In(made), out, np.int32(hidden)], grid, 256, what=what)
+
+
+def _swiglu(made):
+    with np.errstate(all="ignore"):
+        return made[:, 0] / (1 + np.exp(-made[:, 0])) * made[:, 1]
+
+
+def far(rng):
+    return far_rows(launch(rng, (3, 65_600)), 40_000)
+
+
+def explain(launch, out, got):
+    made = launch.arguments[0].values.astype(float)
+    got = got.reshape(np.shape(out.expected))
+    gate, passing = made.swapaxes(0, 1)
+    pairs = made.reshape(len(made), -1, 2).swapaxes(1, 2)
+    with np.errstate(all="ignore"):
+        for other, words in (
+            (passing / (1 + np.exp(-gate)), "The gate is a factor, too: gate / (1 + exp(-gate))."),
+            (_swiglu(made[:, ::-1]), "Gates come first in a row, then what passes them."),
+            (_swiglu(pairs), "A gate's partner is `hidden` elements further on."),
+            (gate / (1 + np.exp(gate)) * passing, "The exponent is minus the gate."),
+            (gate / (1 + np.exp(-gate)), "Multiply by what passes the gate."),
+        ):  # fmt: skip
+            known = np.isfinite(other) & np.isfinite(got) & (np.abs(other) > 1e-30)
+            if known.sum() > 3 and np.allclose(other[known], got[known], 1e-3, 0):
+                return words
+        if (np.isnan(got) & np.isfinite(out.expected)).any():
+            return "∞ / ∞ is NaN: with exp(-gate) below the line, only 1 is above the other."
+    return None
+
+
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (3, 255), (2, 257), (5, 100), (3, 0)),
+    drawn=drawn,
+    large=((1, 40_000), (33_000, 1)),
+    far=far,
+    counted=(8, 1024),
+    budget={"ld.sectors": 2048, "st.sectors": 1024},
+    explain=explain,
+)
