@@ -16,6 +16,8 @@ def drawn(rng):
 def launch(rng, size):
     n, k = size
     w, x = rng.integers(-127, 128, (n, k), np.int8), numbers(rng, k)
+    if k >= 1 << 15:  # a sum of one sign, whose every part shows beside its roundings
+        w, x = np.abs(w), np.abs(x)
     of_rows = scales(rng, n)
     return thin([In(w), In(x), In(of_rows)], w, x, of_rows)
 

@@ -26,6 +26,8 @@ def launch(rng, size):
     n, k = size
     codes = rng.integers(0, 256, (n, k // 2), np.uint8)
     scales, x = np.exp(numbers(rng, n, k // 16)), numbers(rng, k)
+    if k >= 1 << 15:  # a sum of one sign, whose every part shows beside its roundings
+        codes, x = codes & 0x77, np.abs(x)
     return thin([In(codes), In(scales), In(x)], weights(codes, scales), x)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
+from helpers.exercises.launches import Far, In, Launch, several
 from helpers.exercises.products import attention
 from helpers.exercises.values import numbers
 
@@ -55,6 +55,21 @@ def _out(q, keys, values, table, seen, scale):
     return out
 
 
+def far(rng):
+    pages = 8_400_000
+    q, keys, values, table, seen, out, *numbers = launch(rng, (1, 1)).arguments
+    first = pages - len(keys.values)
+    of_pages = (
+        Far(pages * PAGE * WIDE, "f4", {first * PAGE * WIDE: a.values.ravel()})
+        for a in (keys, values)
+    )
+    expected, within = {0: out.expected.ravel()}, float(np.max(out.tolerance))
+    made = Far(WIDE, "f4", {}, expected, within)
+    table = In(table.values + np.int32(first))
+    arguments = [q, *of_pages, table, seen, made, *numbers]
+    return Launch(arguments, 1, WIDE, what=f"a cache of {pages:,} pages", blocks=[range(1)])
+
+
 def explain(launch, out, got):
     q, keys, values, table, seen = (a.values for a in launch.arguments[:5])
     scale, slots = launch.arguments[-1], PAGE * len(keys)
@@ -83,6 +98,7 @@ JUDGE = Judge(
     sizes=((1, 1), (2, 3), (5, 4)),
     drawn=drawn,
     large=((2, 33_000),),
+    far=far,
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
     },
