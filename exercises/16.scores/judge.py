@@ -19,6 +19,8 @@ def drawn(rng):
 def launch(rng, size, causal=False):
     units, queries, keys, length = size
     q, k = numbers(rng, units, queries, length), numbers(rng, units, keys, length)
+    if length > 1000:  # what is left out of a sum in which nothing cancels shows
+        q, k = abs(q), abs(k)
     if queries > 2:
         q[-1, 2, 0], k[0, -1, 0] = np.nan, np.inf
     scale = np.float32(rng.uniform(0.1, 0.4))

@@ -1,6 +1,6 @@
 """What the sanitizer adds to Triton's tutorials: seconds of the processor, plain and sanitized.
 
-python bench/bench_tutorials.py TUTORIALS [NAME ...]   # where triton and torch are installed
+python -m softgpu.tests.clients.tutorials_time TUTORIALS [NAME ...]   # where triton and torch are installed
 
 TUTORIALS: a checkout's python/tutorials. Each runs once before, so that Triton's cache has its
 kernels and ours has them compiled; what is left is mostly the imports and the launches.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from softgpu.tests.clients.test_triton_tutorials import CASES, script_of
+from .test_triton_tutorials import CASES, script_of
 
 HEAD = "| tutorial | plain | sanitized | ratio | findings |\n| --- | --- | --- | --- | --- |"
 
