@@ -50,7 +50,8 @@ static bool watchdog_started, watchdog_idle;
 static bool ending; /* nothing is to run any more */
 
 /* What a thread has computed for a launch: the limit is no wall time, in which a busy machine's other
-   programs have a share. */
+   programs have a share. Only a launch that waits for another, and so may compute nothing, is
+   limited by wall time. */
 typedef struct Clock {
     struct Clock *next;
     pthread_t thread;
@@ -74,10 +75,10 @@ static void clock_end(Job *job, Clock *clock)
     pthread_mutex_unlock(&watch_mutex);
 }
 
-/* The computing time of the busiest thread of those that take part. */
-static double seconds_computed(Job *job)
+/* What counts for a launch's limit. */
+static double seconds_counted(Job *job)
 {
-    double most = 0;
+    double most = __atomic_load_n(&job->waits, __ATOMIC_RELAXED) ? seconds_now() - job->since : 0;
     for (Clock *clock = job->clocks; clock; clock = clock->next) {
         clockid_t id;
         struct timespec t;
@@ -107,7 +108,7 @@ static void tell_others(Job *job)
 
 static void heed_limit(Job *job)
 {
-    if (seconds_computed(job) < job->limit) return;
+    if (seconds_counted(job) < job->limit) return;
     char where[32] = "";
     if (device_count() > 1)
         snprintf(where, sizeof where, " on device %d", job->kernel->module->owner->device);

@@ -1,6 +1,6 @@
 """What the sanitizer adds to Triton's tutorials: seconds of the processor, plain and sanitized.
 
-python -m softgpu.tests.clients.tutorials_time TUTORIALS [NAME ...]   # where triton and torch are installed
+python -m softgpu.tests.clients.tutorials_time TUTORIALS [NAME ...]  # needs Triton and PyTorch
 
 TUTORIALS: a checkout's python/tutorials. Each runs once before, so that Triton's cache has its
 kernels and ours has them compiled; what is left is mostly the imports and the launches.
