@@ -5,7 +5,8 @@ import nbformat
 import students
 from docutils import nodes
 
-OPEN = ": open. Write your lines"  # the verdict on a stub
+from helpers.words import Shown
+
 RUN_IT = (
     "A page to read. To run its cells, and to write kernels and have them judged, open the same"
     " notebook with `make lab`: [how to begin](../README.md#begin)."
@@ -32,7 +33,7 @@ def read(text):
 
 
 def is_open(output):
-    return OPEN in output.get("data", {}).get("text/plain", "")
+    return Shown.WRITE.value in output.get("data", {}).get("text/plain", "")
 
 
 def colour_kernels(app, doctree):
