@@ -359,7 +359,8 @@ def test_a_barrier_that_can_never_complete(driver):
     code, text = error(driver.launch, "deadlock", block=(128,))
     assert code == LAUNCH_FAILED
     assert driver.fault() == FaultKind.DEADLOCK and not missing(text, "deadlock", "(0,0,0)")
-    first, second = text.split("kernel.cu:")[1:]
+    where, first, second = text.split("kernel.cu:")[1:]
+    assert where.startswith("20:")
     assert [int(number) for number in re.findall(r"\d+", first)] == [20, 0, 0, 32, 128]
     assert [int(number) for number in re.findall(r"\d+", second)] == [21, 1, 3, 1, 96, 128]
 
