@@ -974,10 +974,12 @@ def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
 
 def test_which_size_fails_first_is_read_from_the_launch_not_from_its_words():
     def run(*numbers, block=256):
-        return SimpleNamespace(launch=launches.Launch([*map(np.int64, numbers)], 1, block))
+        launch = launches.Launch([*map(np.int64, numbers)], 1, block, what="sizes")
+        return SimpleNamespace(launch=launch, names=["n", "k"])
 
     right = [run(9, 8), run(10, 9)]
-    assert judging._most_before(run(1040, 7), right) == {"value": "1,040", "most": "10"}
+    found = judging._most_before(run(1040, 7), right)
+    assert found == {"what": "sizes", "name": "n", "value": "1,040", "most": "10"}
     assert judging._most_before(run(4, 9), right) is None
     assert judging._most_before(run(4, 9, block=(32, 9)), right)["value"] == "288"
 
@@ -1135,7 +1137,7 @@ WASTE = {
         "if (i < n)", 'for (int k = 0; k < 50; ++k) asm volatile("membar.cta;"); if (i < n)'
     ),
     "barriers": ("if (i < n)", "__syncthreads(); if (i < n)"),
-    "atomics": ("x[i];", "x[i], atomicAdd(out + i, 0.f);"),
+    "atomics": ("x[i];", "x[i], atomicOr((int *)out + i, 0);"),
     "stl_sectors": (
         "if (i < n)", "volatile float v[2]; v[i & 1] = 1; if (i < n)"
     ),
@@ -1483,6 +1485,7 @@ def test_bits_are_the_same_in_any_order_where_they_must_be(judged):
         return launches.Launch([launches.In(x), out, np.int64(n)], -(-n // 256), 256)
 
     says = {"launch": launch, "sizes": (1, 257), "limits": None, "budget": {}}
+    says["undefined"] = values.BY_ATOMICS
     text = changed("out[i] = 2 * x[i]", "atomicAdd(out, x[i])")
     assert judged(text, **says)
     (code,) = codes(judged(text, checks=[extra_checks.Repeatable()]))
