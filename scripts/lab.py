@@ -36,15 +36,17 @@ def answers(host, port):
 
 def main():
     LOG.parent.mkdir(exist_ok=True)
-    with LOG.open("wb") as log:
-        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *sys.argv[1:]], stderr=log)
+    LOG.unlink(missing_ok=True)  # another lab that runs goes on writing to its own
+    log = LOG.open("w+b")
+    server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *sys.argv[1:]], stderr=log)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server hears it, too, and asks what to do
     while server.poll() is None and not (found := address(server)):
         time.sleep(LOOK_EVERY_S)
     if server.returncode is None:
         print(f"JupyterLab: {found}  (Ctrl-C ends it; log: {LOG})", flush=True)
     elif server.returncode:
-        print(*LOG.read_text(errors="replace").splitlines()[-LAST_LINES:], sep="\n")
+        log.seek(0)
+        print(*log.read().decode(errors="replace").splitlines()[-LAST_LINES:], sep="\n")
     sys.exit(server.wait())
 
 
