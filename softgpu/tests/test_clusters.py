@@ -7,6 +7,7 @@ from softgpu import xray
 from softgpu.faults import FaultKind
 from softgpu.tests import autoinit, tensor_maps
 from softgpu.tests.facts import missing, stopped
+from softgpu.words import Place
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -463,7 +464,7 @@ def test_what_is_stored_later_may_not_be_looked_at_before(module):
     out, shape = gpuarray.zeros(128, np.int32), {"block": (32, 1, 1), "grid": (4, 1)}
     found = xray.sanitize(module.get_function("post"), out, np.int32(1), **shape)
     said = next(finding for finding in found if finding.kind == "race")
-    assert "shared memory" in str(said)
+    assert {*said.message.codes} & {Place.SHARED, Place.OTHER_SHARED}
 
 
 @software
@@ -472,7 +473,8 @@ def test_races_between_blocks_of_a_cluster_are_found(planted, name):
     assert WRONG[name][0] in STEPS["right"]
     found = findings(planted[name])
     said = next(finding for finding in found if finding.kind in ("race", "fault"))
-    assert "shared memory" in str(said) and "cluster.sync()" in str(said)
+    shared = {Place.SHARED, Place.OTHER_SHARED, FaultKind.BEYOND_ITS_SHARED}
+    assert {*said.message.codes} & shared and "cluster.sync()" in str(said)
 
 
 @software

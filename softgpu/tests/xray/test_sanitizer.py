@@ -835,7 +835,7 @@ def test_a_bulk_copy_from_far_outside_of_shared_memory_is_a_finding():
                      :: "l"(x), "r"((unsigned)__cvta_generic_to_shared(s) + 0x70000000));
     }"""
     (finding,) = sanitize((text, "far"), gpuarray.zeros(64, np.int32), grid=1, block=128)
-    assert finding.kind == "out of bounds" and "of s, byte 1879048192" in finding.message
+    assert finding.kind == "out of bounds" and not missing(finding.message, "s", 1879048192)
 
 
 WAYS_TO_WAIT = (
@@ -932,4 +932,4 @@ def test_a_line_of_a_header_is_told_with_the_line_that_calls_it(tmp_path):
         4,
         "y[threadIdx.x] = twice(x, threadIdx.x + 1);",
     )
-    assert re.search(r"helper.cuh:2, called at \S+:4: thread \(63,0,0\)", str(finding))
+    assert re.search(r"helper\.cuh:2, .*\.cu:4: .*\(63,0,0\)", str(finding))
