@@ -82,7 +82,7 @@ TORCH_FOR_CPUS = [
     "--retries=1", "torch==2.13.0",
 ]  # fmt: skip
 PACKAGES = {
-    "cute-dsl": [*TORCH_FOR_CPUS, f"{setup.ROOT}[toolkit]", "nvidia-cutlass-dsl==4.8.1"],
+    "cute-dsl": [*TORCH_FOR_CPUS, "-e", f"{setup.ROOT}[toolkit]", "nvidia-cutlass-dsl==4.8.1"],
     "venv": CLIENTS,
     "numba-mlir": [
         *CLIENTS, "cffi==2.1.1", "numba-cuda-mlir==0.5.0", "pytest-benchmark==5.3.1",
