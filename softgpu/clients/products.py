@@ -1,7 +1,7 @@
 """PyTorch's products of halves, or of bfloat16, as cuBLAS gets them on an H100's tensor cores.
 
-A tensor core cuts off what does not fit beside the largest of 16 products, and a CPU does not: where
-a sum is near 0, programs that compare their own kernel with PyTorch's product see the difference.
+A tensor core cuts off what does not fit beside the largest of 16 products; a CPU does not. Where a
+sum is near 0, programs that compare their own kernel with PyTorch's product see the difference.
 """
 
 from __future__ import annotations
