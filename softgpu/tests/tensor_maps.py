@@ -36,7 +36,7 @@ def hardware_form(type_, sizes, strides, box, steps, swizzle, promotion, fill):
 
 
 def as_hardware_has_it(x, box, swizzle, type_=None):
-    """The same as tiled(), in the form that CuTe DSL writes without the driver: with two bits more."""
+    """The same as tiled(), as CuTe DSL writes it without the driver: with two bits more."""
     kind, sizes = TYPES.index(type_ or x.dtype.name), x.shape[::-1]
     rest = box[::-1], [1] * x.ndim, SWIZZLES.index(swizzle), 2, 0
     form = bytearray(hardware_form(kind, sizes, x.strides[-2::-1], *rest))
@@ -56,7 +56,8 @@ def _encoded(kind, x, type_, *box_and_swizzle):
     room = (ctypes.c_char * 192)()
     place = -(-ctypes.addressof(room) // 64) * 64
     result = getattr(ctypes.CDLL("libcuda.so.1"), f"cuTensorMapEncode{kind}")(
-        ctypes.c_void_p(place), TYPES.index(type_ or x.dtype.name), x.ndim, ctypes.c_void_p(int(x.gpudata)),
+        ctypes.c_void_p(place), TYPES.index(type_ or x.dtype.name), x.ndim,
+        ctypes.c_void_p(int(x.gpudata)),
         _words(64, x.shape), _words(64, x.strides[:-1]), *box, 0, SWIZZLES.index(swizzle), 0, 0,
     )  # fmt: skip
     assert not result, result
