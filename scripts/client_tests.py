@@ -193,7 +193,7 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
-TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py", "test_cutile.py"
+TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py"
 
 
 def triton(folder, python):
@@ -204,6 +204,12 @@ def triton(folder, python):
     for name in (*TRITON_OURS, "planted_gluon.py"):
         shutil.copy(EXPECTED / name, folder)
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
+
+
+def cutile(folder, python):
+    """Our own, and the samples of its checkout."""
+    copied("CUTILE", ["samples"], folder, python)
+    shutil.copy(EXPECTED / "test_cutile.py", folder)
 
 
 def cute_dsl(folder, python):
@@ -241,6 +247,7 @@ NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
 ]  # fmt: skip
 SUITES = {
     "cute-dsl": Suite(cute_dsl, ["test_cute_dsl.py"], "cute-dsl"),
+    "cutile": Suite(cutile, ["test_cutile.py", "samples/test_samples.py"], "triton"),
     "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
     "numba": Suite(
         numba,

@@ -2,6 +2,7 @@
 
 A tensor core cuts off what does not fit beside the largest of 16 products; a CPU does not. Where a
 sum is near 0, programs that compare their own kernel with PyTorch's product see the difference.
+Where a program allows TF32, floats are rounded to it; their sums are the CPU's.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def product(name: str, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor | No
         stack = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         if a.shape[-1] != b.shape[-1] or not 0 < _work(stack, a, b) <= _MOST:
             return None
+        if a.dtype == torch.float32:
+            return torch.matmul(_tf32(a), _tf32(b).mT)
         flat = [x.expand(*stack, *x.shape[-2:]).reshape(-1, *x.shape[-2:]) for x in (a, b)]
         sums = torch.stack([_sums(x, y) for x, y in zip(*flat, strict=True)])
         return sums.view(*stack, a.shape[-2], b.shape[-2]).to(a.dtype)
@@ -44,13 +47,20 @@ def product(name: str, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor | No
 
 def _is_product(a: Any, b: Any) -> bool:
     tensors = isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)
-    if not tensors or a.dtype != b.dtype or a.dtype not in _TYPES or min(a.dim(), b.dim()) < 2:
+    if not tensors or a.dtype != b.dtype or min(a.dim(), b.dim()) < 2:
+        return False
+    in_tf32 = a.dtype == torch.float32 and torch.get_float32_matmul_precision() != "highest"
+    if not in_tf32 and a.dtype not in _TYPES:
         return False
     return not (torch.is_grad_enabled() and (a.requires_grad or b.requires_grad))
 
 
 def _work(stack: torch.Size, a: torch.Tensor, b: torch.Tensor) -> int:
     return stack.numel() * a.shape[-2] * b.shape[-2] * a.shape[-1]
+
+
+def _tf32(x: torch.Tensor) -> torch.Tensor:
+    return ((x.contiguous().view(torch.int32) + (1 << 12)) & -(1 << 13)).view(torch.float32)
 
 
 def _sums(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+import torch.nn.attention
 from torch.overrides import TorchFunctionMode
 
 from .calls import call, current_device, register, unregister
@@ -121,6 +122,9 @@ class _Mode(TorchFunctionMode):
         kwargs.pop("pin_memory", None)  # kernels reach all of the CPU's memory that they get
         if function is torch.device:
             return function(*args, **kwargs)
+        if function is torch.Tensor.backward:
+            with self:  # what Python computes on the way makes tensors, too
+                return torch.autograd.backward(args[0], kwargs.pop("gradient"), **kwargs)
         name = getattr(function, "__name__", "")
         tensors = [a for a in _flat((args, kwargs)) if isinstance(a, torch.Tensor)]
         here = bool(tensors) and any(map(_is_on_gpu, tensors))
@@ -276,6 +280,7 @@ def serve() -> None:
         setattr(torch.cuda, name, lambda *_, answer=answer, **__: answer)
     for name in ("stream", "device", "device_of"):
         setattr(torch.cuda, name, lambda *_, **__: nullcontext())
+    torch.nn.attention.sdpa_kernel = lambda *_, **__: nullcontext()  # it names a GPU's kernels
     for name, own in {
         "Stream": _Stream, "ExternalStream": _Stream, "Event": _Event, "mem_get_info": _memory,
         "get_device_properties": _properties, "get_device_name": _name, "synchronize": _synchronize,
