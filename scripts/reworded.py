@@ -23,8 +23,9 @@ AS_IT_IS = (  # tests, this, what reads the sentences of compilers, and NVIDIA's
     "softgpu/tests/", "scripts/reworded.py", "helpers/nvcc_says.py", "softgpu/driver/base/error.c",
 )  # fmt: skip
 
-AS_MADE = (  # pages made from the programs' sentences
+AS_MADE = (  # pages made of these sentences, and the test of this
     "--deselect=tests/course/test_lint.py",
+    "--deselect=tests/course/test_reworded.py",
     "--deselect=tests/course/test_notebooks.py::test_exercises_are_as_their_folders_say",
 )
 
