@@ -176,7 +176,7 @@ typedef struct {
     Cache l1, l2[2];
     Asked *asked;    /* UNDER_WAY of each cluster, by their lines */
     uint32_t blocks; /* of the launch */
-    uint64_t *open; /* by a page's hash: which one is, plus 1 */
+    uint64_t *open;  /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
 } Chip;
 

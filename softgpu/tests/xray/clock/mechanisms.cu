@@ -33,9 +33,12 @@ __device__ void product(const float *a, const float *b, float *c, int n)
     for (int i = 0; i < TILE; i++)
         for (int j = 0; j < TILE; j++) c[(top + y + i) * n + left + x + j] = sums[i][j];
 }
-KERNEL product_2x2(const float *a, const float *b, float *c, int n) { product<32, 2, 16>(a, b, c, n); }
-KERNEL product_4x4(const float *a, const float *b, float *c, int n) { product<64, 4, 16>(a, b, c, n); }
-KERNEL product_8x8(const float *a, const float *b, float *c, int n) { product<128, 8, 8>(a, b, c, n); }
+KERNEL product_2x2(const float *a, const float *b, float *c, int n)
+{ product<32, 2, 16>(a, b, c, n); }
+KERNEL product_4x4(const float *a, const float *b, float *c, int n)
+{ product<64, 4, 16>(a, b, c, n); }
+KERNEL product_8x8(const float *a, const float *b, float *c, int n)
+{ product<128, 8, 8>(a, b, c, n); }
 KERNEL filter_registers(const float *x, const float *taps, float *y, int n)
 {
     int first = THREAD * 8;
@@ -125,9 +128,17 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilled(const float *x, fl
 }
 
 // ---- structs ----
-struct Vector { float x, y, z; };
-struct Particle { float x, y, z, vx, vy, vz, mass; };
-struct Record { double when; int kind; float values[7]; };
+struct Vector {
+    float x, y, z;
+};
+struct Particle {
+    float x, y, z, vx, vy, vz, mass;
+};
+struct Record {
+    double when;
+    int kind;
+    float values[7];
+};
 KERNEL lengths(const Vector *v, float *out, int n)
 {
     int i = THREAD;
