@@ -360,16 +360,17 @@ def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
-    far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
+    here = Far(_global_loads(report))
+    far = replace(here, l1=caches.l1_missed_lines / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
-        far = far[0], far[1] + LATE * max(far[0] - far[1], 0) / max(waves, 1)
+        far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
-    steps, near = (_chain(report, of, (0, 0), cycles) for cycles in (0, barrier))
+    steps, near = (_chain(report, of, here, cycles) for cycles in (0, barrier))
     turns = None
     if _multiplies(report):
         warps = -(-report.thread_count // 32)
         turns = Turns(max(warps / QUARTERS, 1), _wavefronts(report) * warps)
-    there, away = (_chain(report, of, where, barrier, turns) for where in ((0, 0), far))
+    there, away = (_chain(report, of, where, barrier, turns) for where in (here, far))
     cycles = {
         "latency of memory": away - there,
         "dependent steps": there - near + steps,
@@ -379,6 +380,28 @@ def _waits(report, of):
     waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
     seats = of.multiprocessors * max(report.occupancy.blocks, 1)
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
+
+
+@dataclass(frozen=True)
+class Far:
+    """Which loads are of global memory, and what share of them the L1 and the L2 do not have."""
+
+    loads: tuple[str, ...]
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+def _global_loads(report):
+    """What opcodes load from global memory: generic loads, unless most go to shared memory."""
+    opcodes = report.machine.opcodes
+    generic = sum(n for o, n in opcodes.items() if o.partition(".")[0] == "LD")
+    return GLOBAL_LOADS if 2 * _generic_shared(report) > generic else (*GLOBAL_LOADS, "LD")
+
+
+def _generic_shared(report):
+    """How many generic loads of warps go to shared memory."""
+    named = sum(n for o, n in report.machine.opcodes.items() if o.partition(".")[0] == "LDS")
+    return max(report.total["lds.requests"] - named, 0)
 
 
 @dataclass(frozen=True)
@@ -393,7 +416,8 @@ class Turns:
 def _wavefronts(report):
     """Wavefronts of an instruction that reads shared memory, where products wait for them."""
     opcodes, t = report.machine.opcodes, report.total
-    reads = sum(n for o, n in opcodes.items() if o.startswith(("LDS.", "LDSM")) or o == "LDS")
+    reads = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "LDSM"))
+    reads += _generic_shared(report)
     return t["lds.wavefronts"] / reads if reads and _multiplies(report) else 0
 
 
@@ -409,9 +433,8 @@ def _multiplies(report):
 
 def _chain(report, of, far, barrier, turns=None):
     """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
-    runs while the others wait; where they tell each other by mbarriers, they go on meanwhile. far:
-    shares of loads that the L1 and the L2 do not have. turns: with others; None: it is alone, and
-    only a product's sum takes time."""
+    runs while the others wait; where they tell each other by mbarriers, they go on meanwhile.
+    turns: with others; None: it is alone, and only a product's sum takes time."""
     turns = turns or Turns()
     machine, warps = report.machine, report.warp_count
     if _tells_by_mbarriers(report):
@@ -458,10 +481,10 @@ def _copies(report, of, chain):
 
 
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
-LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG"
+GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
-KINDS = {"SYNCS": "signal", "LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle",
+KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared", "SHFL": "shuffle",
          "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
          "LDSM": "matrices"}  # fmt: skip
@@ -503,7 +526,7 @@ class _Walk:
                 self._wait(set(loads.values()) | waits)
                 loads.clear()
             self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)]) + 1
-            if m.base in LOADS:
+            if m.base in self.far.loads:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
@@ -539,7 +562,7 @@ class _Walk:
             latency, cycles = self.of.product(m.opcode)[:2]
             self.now += max(QUARTERS * cycles * self.turns.sharing - 1, 0)
             return latency
-        if m.base in ("LDS", "LDSM"):
+        if m.base in ("LDS", "LDSM", "LD"):
             self.shared = max(self.shared, self.now) + self.turns.wavefronts
             return max(self.shared - self.now, 0) + self.of.latency.get(
                 KINDS[m.base], self.of.latency["shared"]
@@ -568,7 +591,7 @@ def _arrival(loads, of, far):
     """When the last of several loads is there: with so many, one more likely comes from afar."""
     begun, count = max(at for _, at, _ in loads), len(loads)
     near, l2, dram = (of.latency[level] for level in ("l1", "l2", "dram"))
-    past_l1, past_l2 = (min(1, count * share) for share in far)
+    past_l1, past_l2 = (min(1, count * share) for share in (far.l1, far.l2))
     return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
 
 
