@@ -23,7 +23,7 @@ from ..sass import second_factor
 from ..words import Predicted, Unpredicted
 from .chip import Chip, chip
 
-__all__ = ["Prediction", "errors", "in_words", "kind_of", "memory_us", "predict", "short_us"]
+__all__ = ["Prediction", "errors", "in_words", "memory_us", "predict", "short_us"]
 
 ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
@@ -149,14 +149,11 @@ def predict(report):
 
 
 def _kind(report, limit):
-    """Its kind of launches; "" for those with local memory, which no recorded set has."""
-    if report.total["ldl.requests"] or report.total["stl.requests"]:
+    """Its kind of launches; "" for those with local memory, spilled registers among it."""
+    if any(opcode.startswith(("LDL", "STL")) for opcode in report.machine.opcodes):
         return ""
-    return "tensor" if _multiplies(report) or report.caches.bulk_lines else kind_of(limit)
-
-
-def kind_of(limit: str) -> str:
-    """The kind of launches of which this takes longest."""
+    if _multiplies(report) or report.caches.bulk_lines:
+        return "tensor"
     return KIND_OF.get(limit, "work")
 
 
@@ -281,7 +278,7 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
-    local = sum(
+    local = _spilled(report) + sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4) for op in ("ldl", "stl")
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
@@ -290,6 +287,17 @@ def _pipes(report, of):
     cycles["shared memory"] = shared + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _spilled(report):
+    """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
+    t, opcodes = report.total, report.machine.opcodes
+    words = sum(
+        n * {"64": 2, "128": 4}.get(opcode.partition(".")[2], 1)
+        for opcode, n in opcodes.items()
+        if opcode.partition(".")[0] in ("LDL", "STL")
+    )
+    return max(words - t["ldl.requests"] - t["stl.requests"], 0)
 
 
 def _product_cycles(report, of):

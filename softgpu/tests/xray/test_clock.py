@@ -191,7 +191,7 @@ def test_what_cannot_be_known_is_said_and_an_empty_kernel_takes_a_launch(body, w
 
 def test_the_documents_figures_are_those_of_the_recordings():
     golden, predicted = validate.read(GOLDEN), validate.read(validate.PREDICTED)
-    before = validate.read(validate.BLIND_SAID)
+    before = validate.read(validate.first_said("h200"))
     page = validate.PAGE.read_text()
     assert validate.tables(golden, predicted, before) in page
     assert validate.table_of("h100") in page and validate.table_of_kinds() in page
