@@ -293,11 +293,11 @@ def _spilled(report):
     """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
     t, opcodes = report.total, report.machine.opcodes
     words = sum(
-        n * {"64": 2, "128": 4}.get(opcode.partition(".")[2], 1)
+        n * {"64": 2, "128": 4}.get(opcode.rpartition(".")[2], 1)
         for opcode, n in opcodes.items()
         if opcode.partition(".")[0] in ("LDL", "STL")
     )
-    return max(words - t["ldl.requests"] - t["stl.requests"], 0)
+    return max(words - (t["ldl.sectors"] + t["stl.sectors"]) / 4, 0)
 
 
 def _product_cycles(report, of):
