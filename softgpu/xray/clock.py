@@ -150,7 +150,8 @@ def predict(report):
 
 def _kind(report, limit):
     """Its kind of launches; "" for those with local memory, spilled registers among it."""
-    if any(opcode.startswith(("LDL", "STL")) for opcode in report.machine.opcodes):
+    t, opcodes = report.total, report.machine.opcodes
+    if t["ldl.requests"] or t["stl.requests"] or any(o.startswith(("LDL", "STL")) for o in opcodes):
         return ""
     if _multiplies(report) or report.caches.bulk_lines:
         return "tensor"
