@@ -448,12 +448,41 @@ def _chain(report, of, far, barrier, turns=None):
     machine, warps = report.machine, report.warp_count
     if _tells_by_mbarriers(report):
         return max(_by_warp(report, of, far, barrier, turns).values())
+    cycles = _pipelined(machine, lambda: _Walk(of, far, barrier, turns))
     return sum(
         max(runs / warps, min(1, runs / report.block_count))
-        * _cycles(block, of, far, barrier, turns)
-        for block, runs in zip(machine.blocks, machine.runs)
+        * (cycles[n] if n in cycles else _cycles(block, of, far, barrier, turns))
+        for n, (block, runs) in enumerate(zip(machine.blocks, machine.runs))
         if runs
     )
+
+
+def _pipelined(machine, new_walk):
+    """{number of a block of code: its cycles} in loops of several blocks one of which waits for
+    copies that others began, perhaps some turns before; what few turns run is left out."""
+    found: dict[int, float] = {}
+    for first, last in _loops(machine.blocks):
+        numbers = [n for n in range(first, last + 1) if 2 * machine.runs[n] > machine.runs[last]]
+        blocks = [machine.blocks[n] for n in numbers]
+        bases = [{m.base for m in block.instructions} for block in blocks]
+        waiting = [b for b, of in zip(blocks, bases) if "DEPBAR" in of and "LDGSTS" not in of]
+        if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in of for of in bases):
+            continue
+        walk, turns = new_walk(), 2 + max(m.keeps for b in waiting for m in b.instructions)
+        for turn in range(2 * turns):
+            for n, block in zip(numbers, blocks):
+                begun = walk.now
+                walk.through(block)
+                if turn >= turns:  # the loop is under way
+                    found[n] = found.get(n, 0) + (walk.now - begun) / turns
+    return found
+
+
+def _loops(blocks):
+    """(first, last) of the blocks of loops of several, inner loops first."""
+    places = {label: n for n, block in enumerate(blocks) for label in block.labels}
+    ends = [(places.get(b.instructions[-1].target, n), n) for n, b in enumerate(blocks)]
+    return sorted(((a, b) for a, b in ends if a < b), key=lambda loop: loop[1] - loop[0])
 
 
 def _by_warp(report, of, far, barrier, turns):
