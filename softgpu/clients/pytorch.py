@@ -122,9 +122,6 @@ class _Mode(TorchFunctionMode):
         kwargs.pop("pin_memory", None)  # kernels reach all of the CPU's memory that they get
         if function is torch.device:
             return function(*args, **kwargs)
-        if function is torch.Tensor.backward:
-            with self:  # what Python computes on the way makes tensors, too
-                return torch.autograd.backward(args[0], kwargs.pop("gradient"), **kwargs)
         name = getattr(function, "__name__", "")
         tensors = [a for a in _flat((args, kwargs)) if isinstance(a, torch.Tensor)]
         here = bool(tensors) and any(map(_is_on_gpu, tensors))
@@ -185,6 +182,17 @@ def _moved(tensor: torch.Tensor, to_gpu: bool) -> torch.Tensor:
     with torch._C.DisableTorchFunction():
         copy = tensor.clone()
     return _bring(copy) if to_gpu else copy
+
+
+def _follow_backward(mode: _Mode) -> None:
+    """Let the mode hold in what Python computes on the way back, too."""
+    run = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def run_in_mode(*args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return run(*args, **kwargs)
+
+    torch.autograd._engine_run_backward = run_in_mode  # type: ignore[attr-defined]
 
 
 def _flat(values: Any) -> list:
@@ -291,4 +299,6 @@ def serve() -> None:
     if hasattr(torch.Tensor, _IN_C):
         delattr(torch.Tensor, _IN_C)
     os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"  # which would bring it back
-    _Mode().__enter__()
+    mode = _Mode()
+    _follow_backward(mode)
+    mode.__enter__()
