@@ -94,6 +94,7 @@ PACKAGES = {
         *TORCH_FOR_CPUS, "pandas==3.1.1", "scipy==1.17.1",
         "tabulate==0.10.0", "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
+    "tilelang": [*TORCH_FOR_CPUS, "-e", f"{setup.ROOT}[toolkit]", "tilelang==0.1.15"],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
 }  # fmt: skip
 AFTERWARDS = {"triton": ["--no-deps", "triton==3.9.0"]}
@@ -212,6 +213,11 @@ def cutile(folder, python):
     shutil.copy(EXPECTED / "test_cutile.py", folder)
 
 
+def tilelang(folder, _python):
+    """Our own."""
+    shutil.copy(EXPECTED / "test_tilelang.py", folder)
+
+
 def cute_dsl(folder, python):
     """Our own, and the samples of CUTLASS's checkout."""
     copied("CUTLASS", ["examples/python/CuTeDSL"], folder, python)
@@ -277,6 +283,7 @@ SUITES = {
         "taichi",
         {"TI_WANTED_ARCHS": "cuda", "SOFTGPU_TIER": "quick"},
     ),
+    "tilelang": Suite(tilelang, ["test_tilelang.py"], "tilelang"),
     "tinygrad": Suite(
         partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
         [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],

@@ -60,7 +60,9 @@ def _work(stack: torch.Size, a: torch.Tensor, b: torch.Tensor) -> int:
 
 
 def _tf32(x: torch.Tensor) -> torch.Tensor:
-    return ((x.contiguous().view(torch.int32) + (1 << 12)) & -(1 << 13)).view(torch.float32)
+    """Rounded to the nearest, a tie to the even one."""
+    bits = x.contiguous().view(torch.int32)
+    return ((bits + 0xFFF + (bits >> 13 & 1)) & -(1 << 13)).view(torch.float32)
 
 
 def _sums(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

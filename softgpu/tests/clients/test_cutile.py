@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,8 @@ from softgpu.words import Report
 
 pytest.importorskip("cuda.tile")
 pytest.importorskip("torch")
+
+SAMPLES = Path(__file__).parent / "samples"
 
 PROGRAM = """
 import softgpu
@@ -79,3 +82,20 @@ def test_a_kernel_that_insists_on_tma_is_refused(tmp_path):
     insisting = PROGRAM.replace("padding_mode=ZERO", "padding_mode=ZERO, allow_tma=True")
     said = run(insisting + "call()", tmp_path, code=1)
     assert "TMA" in said
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="make cutile-tests brings the samples")
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_sample_of_attention_is_right(causal, tmp_path):
+    run(f"""
+import softgpu, sys
+softgpu.install()
+sys.path.insert(0, {str(SAMPLES)!r})
+import torch
+from AttentionFMHA import cutile_fmha, torch_fmha
+
+q, k, v = (torch.randn(2, 4, 128, 64, device="cuda").half() for _ in "qkv")
+expected = torch_fmha(q, k, v, is_causal={causal}, enable_gqa=False)
+found = cutile_fmha(q, k, v, causal={causal})
+torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
+""", tmp_path)  # fmt: skip

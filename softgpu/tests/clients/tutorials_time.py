@@ -19,7 +19,7 @@ HEAD = "| tutorial | plain | sanitized | ratio | findings |\n| --- | --- | --- |
 
 
 def cpu_seconds(command: str, script: str) -> tuple[float, str]:
-    """What `softgpu COMMAND` takes for a script, its imports included, and what it says on stderr."""
+    """What `softgpu COMMAND` takes for a script, its imports included, and what it prints."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "softgpu", command, script],
