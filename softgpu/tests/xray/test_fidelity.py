@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, xray
+from softgpu.fidelity import RECORDED
 from softgpu.findings import Findings
 from softgpu.tests.facts import refused
 from softgpu.tests.xray.recorded_forms import recorded
 from softgpu.words import FindingKind
-from softgpu.xray.fidelity import RECORDED
 
 from pycuda import gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
