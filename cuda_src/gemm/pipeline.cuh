@@ -8,6 +8,9 @@
 // Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
+// Of floats, the instructions want lines along k. Where a's lie across it, threads hold what they multiply of a, and the
+// result is stored transposed (is_turned): its columns are then what threads hold neighbours of.
+//
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
 // has EIGHT neighbours of a row: results(tile).store(row, column, Packed<float, EIGHT>). Launch as many blocks as there
@@ -22,6 +25,9 @@ constexpr int PATCH_COLUMNS = 64;  // of 16 rows, which a warp stores at a time
 constexpr int PATCH_BYTES = HIGH * PATCH_COLUMNS * sizeof(float);
 constexpr int TILES_HIGH = 16;  // tiles of this many lines of tiles come before the next lines
 
+template <typename T, bool A_ALONG_K>
+__device__ constexpr bool is_turned()
+{ return sizeof(T) == sizeof(float) && !A_ALONG_K; }
 __device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
 
 // Which tile it is: of which product of a batch, or which split of one; where it begins, and its steps along k.
@@ -118,6 +124,45 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
     store_boxes<COLUMNS>(result, map, top, left, z, sum, patches, turn);
 }
 
+// The first of two neighbouring rows of a tile of floats that a thread holds, as rows r and r + 8 of its warp's 16: half a
+// warp reads different banks, and what is stored at once fills 32 bytes.
+__device__ inline int held_row(int warp)
+{
+    int pair = threadIdx.x % 32 / 4, chunk = warp % 2 * 2 + pair / 4 + pair / 2 % 2 * 4;
+    return warp / 2 * 32 + chunk * 4 + pair % 2 * 2;
+}
+
+// What a thread holds of a stage: both rows in places lane % 4 and 4 more of each step along k.
+constexpr int HELD = LINE / STEP * 4;
+__device__ inline void hold(unsigned (&held)[HELD], const unsigned char *tile, int row)
+{
+    int k = threadIdx.x % 4, chunk = row % 32 / 4 ^ k;
+    const unsigned char *line = tile + row / 32 * 32 * LINE + k * LINE + row % 4 * 4;
+#pragma unroll
+    for (int n = 0; n < HELD / 2; ++n) {
+        int place = n * 4 * LINE + (chunk ^ n % 2 * 4) * CHUNK;
+        uint2 rows = *reinterpret_cast<const uint2 *>(line + place);
+        held[n * 2] = rows.x, held[n * 2 + 1] = rows.y;
+    }
+}
+
+// Takes over what came while other registers were multiplied: volatile, so that the compiler keeps them apart.
+__device__ inline void take(unsigned (&held)[HELD], const unsigned (&next)[HELD])
+{
+#pragma unroll
+    for (int n = 0; n < HELD; ++n) asm volatile("mov.b32 %0, %1;" : "=r"(held[n]) : "r"(next[n]));
+}
+
+// Stores a tile of which rows were held; they become columns of the result.
+template <int COLUMNS, typename Result>
+__device__ void store_turned(Result result, int top, int left, float (&sum)[COLUMNS / 2])
+{
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i += i % 2 ? 3 : 1)
+        result.store(left + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, top,
+                     Packed<float, 2>{sum[i], sum[i + 2]});
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>
@@ -130,6 +175,18 @@ __device__ void multiply_stage(float (&sum)[SUMS], unsigned a, unsigned b, bool 
         multiply_add<A_ALONG_K, B_ALONG_K>(
             sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
             described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), adds || n > 0, T());
+    close_products();
+}
+
+// The same of a whole stage, of which a thread holds its part of a.
+template <typename T, int SUMS>
+__device__ void multiply_stage(float (&sum)[SUMS], const unsigned (&held)[HELD], unsigned b,
+                               bool adds)
+{
+    begin_products();
+#pragma unroll
+    for (int n = 0; n < LINE / STEP; ++n)
+        multiply_add<true>(sum, held + n * 4, described(b + n * STEP, 0), adds || n > 0, T());
     close_products();
 }
 
@@ -178,6 +235,8 @@ template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_
 __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
+    constexpr bool HOLDS = is_turned<T, A_ALONG_K>();
+    constexpr int READER = HOLDS ? 32 : GROUP;  // threads that say together that a stage is read
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
     __shared__ Tile tile_of[STAGES];  // whose first step a stage is: consumers need not divide
@@ -190,7 +249,8 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     if (group == GROUPS) {
         if (threadIdx.x % GROUP < 32 && is_elected()) {
             for (int n = 0; n < STAGES; ++n)
-                begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
+                begin_barrier(full + n * 8, 1),
+                    begin_barrier(empty + n * 8, GROUPS * GROUP / READER);
             show_barriers();
         }
         __syncwarp();
@@ -219,7 +279,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
-    int turn = 0;
+    int turn = 0, row = HOLDS ? held_row(warp) : 0;
     for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
         Tile tile;
         float sum[COLUMNS / 2];
@@ -235,6 +295,14 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             if constexpr (APART) {
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
+            } else if constexpr (HOLDS) {
+                unsigned next[HELD], held[HELD];
+                hold(next, stages + stage * STAGE, row);
+                wait_for_products<0>();  // of what is held
+                take(held, next);
+                if (step > 0 && threadIdx.x % READER == 0) arrive(before);
+                multiply_stage<T>(sum, held, b, step > 0);
+                before = empty + stage * 8;
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
                 wait_for_products<1>();  // the previous stage's products are done: it is empty
@@ -244,9 +312,10 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             advance();
         } while (++step < tile.steps);
         wait_for_products<0>();
-        if (!APART && threadIdx.x % GROUP == 0) arrive(before);
+        if (!APART && threadIdx.x % READER == 0) arrive(before);
         int top = tile.top + warp * HIGH;
-        if constexpr (BOXED)
+        if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
+        else if constexpr (BOXED)
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }

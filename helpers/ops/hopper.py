@@ -16,7 +16,7 @@ from .tuning import splits_to_try, sum_us
 __all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
 
 CAPABILITY = 9, 0
-KINDS = "half", "__nv_bfloat16", "e4m3", "e5m2"
+KINDS = "half", "__nv_bfloat16", "float", "e4m3", "e5m2"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
@@ -105,8 +105,10 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1):
-        """Return all tilings."""
+    def ways(cls, m, n, k, kind, batch=1, turned=False):
+        """Return all tilings. turned: whether a tile's rows are the product's columns."""
+        if turned:
+            m, n = n, m
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
         for tile, step_us in zip(TILES, steps_us):
@@ -158,11 +160,11 @@ def beside(tilings, by_groups):
     return [*tilings, *by_groups]
 
 
-def map_of(address, dtype, shape, strides, box):
+def map_of(address, dtype, shape, strides, box, tf32=False):
     """Return a tensor map of an array; strides: in elements, of all axes except the last."""
     size = np.dtype(dtype).itemsize
     lying = (*(step * size for step in strides), size)
-    return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box)
+    return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box, tf32=tf32)
 
 
 def launch(tiling, sizes, batch, kind, out, lying):
@@ -170,19 +172,28 @@ def launch(tiling, sizes, batch, kind, out, lying):
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
     line_a, line_b, batch_a, batch_b = (int(step) for step in strides)
-    along = choices["A_ALONG_K"], choices["B_ALONG_K"]
-    file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
-    choices = {} if kind.is_float8 else dict(choices)
-    choices |= {"A_STEP": int(batch_a > 0), "B_STEP": int(batch_b > 0), "C_PACK": packed(n, out)}
+    operands = [(m, line_a, batch_a, choices["A_ALONG_K"])]
+    operands.append((n, line_b, batch_b, choices["B_ALONG_K"]))
+    turned = kind.b_either_way and not choices["B_ALONG_K"]
+    if turned:
+        operands.reverse()
+    choices = {f"{x}_STEP": int(step > 0) for x, (_, _, step, _) in zip("AB", operands)}
+    if not kind.is_float8:
+        choices |= {f"{x}_ALONG_K": along for x, (*_, along) in zip("AB", operands)}
+    choices["C_PACK"] = min(2, packed(n, out)) if turned else packed(n, out)
 
-    def operand(address, size, line, step, along_k, lines):
+    def operand(address, lines, size, line, step, along_k):
         shape = (size, k) if along_k else (k, size)
         box = (1, lines, deep) if along_k else (1, deep, deep)
-        return map_of(address, kind.array, (batch if step else 1, *shape), (step, line), box)
+        lying = (batch if step else 1, *shape), (step, line), box
+        return map_of(address, kind.array, *lying, tf32=kind.array == "float32")
 
     def maps(a, b):
-        return (operand(a, m, line_a, batch_a, along[0], tile.rows),
-                operand(b, n, line_b, batch_b, along[1], tile.columns))  # fmt: skip
+        addresses, tiles = (b, a) if turned else (a, b), (tile.rows, tile.columns)
+        return [operand(*told, *lying) for *told, lying in zip(addresses, tiles, operands)]
 
+    file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
-    return tiling.call(maps, file, choices, kind, out, m, n, *counts, batch=batch, lines=(m, n))
+    rows = operands[0][0], operands[1][0]
+    return tiling.call(maps, file, choices, kind, out, *rows, *counts, batch=batch,
+                       lines=None if turned else (m, n))  # fmt: skip

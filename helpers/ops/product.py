@@ -46,9 +46,9 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
 
     float16 and int8, whose products are int32, use tensor cores if the GPU has them. dtype:
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
-    multiplies float32 by tensor cores, which read 10 bits of each fraction and drop the other 13,
-    so some 3 decimal digits are left; "e4m3" and "e5m2" take uint8 arrays that hold the bits of
-    8-bit floats, from helpers.float8.
+    multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
+    left: GPUs of compute capability 9.0 round to them, others drop the other 13 bits; "e4m3" and
+    "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
     and b; `result` is "float16" (the default), "bfloat16" (as uint16) or "float32". An operand
@@ -60,6 +60,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     if call is None:
         kind, shape = _kind(a, b, dtype), _shape(a, b)
         kind = _without_copies(a, b, shape, kind.giving(result) if result else kind)
+        kind = _by_warpgroups(a, b, shape, kind)
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
@@ -148,8 +149,7 @@ def _way(x, of_a, kind):
     if kind is None:
         return ways[0] if ways else None
     for way in ways:
-        lies = kind.is_either_way or way.by_rows == of_a
-        if lies and not any(
+        if kind.takes(way, of_a) and not any(
             n % tensor.CHUNK for n in (way.line * size, way.batch * size, address(x))
         ):
             return way
@@ -160,7 +160,7 @@ def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     way = _way(x, of_a, kind)
     if way is None:
-        lines = [way for way in _ways(x) if not kind or kind.is_either_way or way.by_rows == of_a]
+        lines = [way for way in _ways(x) if not kind or kind.takes(way, of_a)]
         by_rows = lines[0].by_rows if lines else of_a
         x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
     return x, way
@@ -185,6 +185,16 @@ def _without_copies(a, b, shape, kind):
     by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(map(_copy_us, copied))
     by_threads = UNPACKED * Tiling.of(*sizes, "float32", batch).us
     return None if by_threads < by_tensor_cores else kind
+
+
+def _by_warpgroups(a, b, shape, kind):
+    """Return kind, or one that takes b as it lies, if warpgroups multiply floats."""
+    if kind is not tensor.KINDS["tf32"]:
+        return kind
+    *batches, m, n = shape
+    kind_of_b = replace(kind, b_either_way=True)
+    ways = [way for x, is_a in ((a, True), (b, False)) if (way := _way(x, is_a, kind_of_b))]
+    return kind_of_b if hopper.fits(kind, (m, n, a.shape[-1]), prod(batches), ways) else kind
 
 
 def most_packed(wide):
@@ -342,9 +352,12 @@ def prepare(a, b, shape, kind, ways, form=None):
         return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room)
     problem = "matmul", kind.element if kind else a.dtype, *sizes, batch, *_lying(ways)[0].values()
     if kind:
-        tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
+        tilings = []
+        if not kind.b_either_way:
+            tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
-            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, kind, batch))
+            turned = kind.b_either_way and ways[1].by_rows
+            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, kind, batch, turned))
         made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
         wide, places = WIDE[a.dtype.name], (address(a), address(b))

@@ -273,13 +273,13 @@ def only(monkeypatch):
 
 
 @by_warpgroups
-@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "tf32"])
 @pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
 def test_products_by_warpgroups(kind, lying, tile, only):
     """At sizes that tiles do not divide, with splits, in batches."""
     only(True, tile)
-    asked = kind if kind == "bfloat16" else None
+    asked = None if kind == "float16" else kind
     for m, n, k in (200, 264, 136), (1, 8, 8), (64, 77, 1024):
         sides = {"a": (2, m, k), "b": (k, n)}
         exact, made = [], []
@@ -292,7 +292,34 @@ def test_products_by_warpgroups(kind, lying, tile, only):
             made.append(on_gpu.transpose(turned) if side in lying else on_gpu)
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
-        check(checks.widened(got) if asked else got, *exact, dtype=asked)
+        check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=asked)
+
+
+@by_warpgroups
+@pytest.mark.parametrize("groups, rounded", [(True, 1 + 2.0**-10), (False, 1)])
+def test_warpgroups_round_to_tf32_and_warps_cut(groups, rounded, only):
+    only(groups)
+    a, one = (on_gpu(np.full((1, 1), x, np.float32)) for x in (1 + 2.0**-11 + 2.0**-20, 1))
+    for b in one, one.T:
+        assert ops.matmul(a, b, dtype="tf32").get() == rounded
+
+
+@by_warpgroups
+def test_warpgroups_take_floats_of_b_as_they_lie(only):
+    """Of those that lie across k, too: no launch but that of the product."""
+    only(True, hopper.TILES[4])
+    a, b = (on_gpu(numbers(64, 64, seed=seed)) for seed in range(2))
+    for x in b, b.T:
+        report = xray.profile(lambda x=x: ops.matmul(a, x, dtype="tf32"))
+        assert report.kernel == "hopper" and not report.total["lds.conflicts"]
+        assert not xray.sanitize(lambda x=x: ops.matmul(a, x, dtype="tf32"))
+
+
+@by_warpgroups
+def test_floats_that_run_backwards_go_without_warpgroups():
+    """A map has no negative strides; b, which lies across k, is copied then."""
+    a, b = (checks.operand(numbers(*size), "tf32")[0] for size in ((20, 32), (32, 24)))
+    check(ops.matmul(on_gpu(a)[::-1], on_gpu(b), dtype="tf32").get(), a[::-1], b)
 
 
 @by_warpgroups
