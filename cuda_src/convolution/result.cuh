@@ -1,11 +1,12 @@
-// The result of a convolution, y[images, channels, height, width], of which EIGHT neighbours are stored together: of
+// The result of a convolution, y[images, channels, height, width], of which AT_ONCE neighbours are stored together: of
 // row channel * STEP_H * STEP_W + step, in as many places of the window. PACK of them lie side by side in y.
 #pragma once
-#include "common/word.cuh"
+#include "gemm/product.cuh"
 #include "im2col/window.cuh"
 
 template <typename Out, typename T, typename Acc, int STEP_H, int STEP_W, int PACK>
 struct Result {
+    static constexpr int AT_ONCE = STORED<PACK>;
     Out *y;
     const T *bias;                    // of each channel, or null
     int rows, columns, down, across;  // places in an image

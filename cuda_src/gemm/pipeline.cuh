@@ -13,7 +13,8 @@
 //
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
-// has EIGHT neighbours of a row: results(tile).store(row, column, Packed<float, EIGHT>). Launch as many blocks as there
+// has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a result
+// of each split, tile.z; or, if there are Splits, the last block of a tile adds them up. Launch as many blocks as there
 // are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 *
 // PATCH_BYTES bytes of shared memory.
 #pragma once
@@ -58,11 +59,12 @@ struct Tiles {
     }
 };
 
-// What a warp has of a tile: 16 rows. EIGHT neighbours of row r lie in place e ^ r % 8 of a patch's line,
+// What a warp has of a tile: 16 rows. Eight neighbours of row r lie in place e ^ r % 8 of a patch's line,
 // so that what is written at once, 8 bytes of 8 rows, lies in different banks.
 template <int COLUMNS, typename Result>
 __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2], float *patch)
 {
+    constexpr int AT_ONCE = Result::AT_ONCE;
     int lane = threadIdx.x % 32;
 #pragma unroll
     for (int first = 0; first < COLUMNS; first += PATCH_COLUMNS) {
@@ -76,11 +78,12 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
         }
         __syncwarp();
 #pragma unroll 1
-        for (int n = lane; n < HIGH * PATCH_COLUMNS / EIGHT; n += 32) {
-            int row = n / (PATCH_COLUMNS / EIGHT), eight = n % (PATCH_COLUMNS / EIGHT);
-            float *place = patch + row * PATCH_COLUMNS + (eight ^ row % 8) * EIGHT;
-            result.store(top + row, left + first + eight * EIGHT,
-                         *reinterpret_cast<Packed<float, EIGHT> *>(place));
+        for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
+            int row = n / (PATCH_COLUMNS / AT_ONCE),
+                column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
+            float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
+            result.store(top + row, left + first + column,
+                         *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
         }
     }
 }
@@ -144,13 +147,6 @@ __device__ inline void hold(unsigned (&held)[HELD], const unsigned char *tile, i
         uint2 rows = *reinterpret_cast<const uint2 *>(line + place);
         held[n * 2] = rows.x, held[n * 2 + 1] = rows.y;
     }
-}
-
-// Takes over what came while other registers were multiplied: volatile, so that the compiler keeps them apart.
-__device__ inline void take(unsigned (&held)[HELD], const unsigned (&next)[HELD])
-{
-#pragma unroll
-    for (int n = 0; n < HELD; ++n) asm volatile("mov.b32 %0, %1;" : "=r"(held[n]) : "r"(next[n]));
 }
 
 // Stores a tile of which rows were held; they become columns of the result.
@@ -230,9 +226,56 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
+// Where blocks leave the sums of splits, a float of each of their tiles' elements, and count them: 0 between launches.
+struct Splits {
+    float *sums;
+    unsigned *arrived;
+};
+
+// Leaves a split's sums. The last to leave its own gets them all, added in the order of the splits: true.
+template <int ROWS, int COLUMNS>
+__device__ bool join(float (&sum)[COLUMNS / 2], const Tiles<ROWS, COLUMNS> &tiles, Tile &tile,
+                     Splits all)
+{
+    constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8, TOGETHER = 8;
+    __shared__ bool last;
+    int split = tile.z % tiles.splits;
+    tile.z /= tiles.splits;
+    int place = (tile.z * tiles.across + tile.left / COLUMNS) * tiles.down + tile.top / ROWS;
+    float4 *from = reinterpret_cast<float4 *>(all.sums) + threadIdx.x;
+    from += (long long)place * tiles.splits * FOURS * THREADS;
+#pragma unroll
+    for (int n = 0; n < FOURS; ++n)
+        from[(split * FOURS + n) * THREADS] =
+            make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(all.arrived + place, tiles.splits - 1) == tiles.splits - 1;
+        __threadfence();
+    }
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    if (!last) return false;
+#pragma unroll
+    for (int first = 0; first < FOURS; first += TOGETHER) {
+#pragma unroll
+        for (int i = 0; i < TOGETHER * 4; ++i) sum[first * 4 + i] = 0;
+#pragma unroll 1
+        for (int p = 0; p < tiles.splits; ++p)
+#pragma unroll
+            for (int n = first; n < first + TOGETHER; ++n) {
+                float4 four = __ldcg(from + (p * FOURS + n) * THREADS);
+                sum[n * 4] += four.x, sum[n * 4 + 1] += four.y;
+                sum[n * 4 + 2] += four.z, sum[n * 4 + 3] += four.w;
+            }
+    }
+    return true;
+}
+
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
           int APART = 0, bool BOXED = false, typename Copy, typename Results>
-__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
+__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes,
+                         Splits all = {})
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
     constexpr bool HOLDS = is_turned<T, A_ALONG_K>();
@@ -296,11 +339,10 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
             } else if constexpr (HOLDS) {
-                unsigned next[HELD], held[HELD];
-                hold(next, stages + stage * STAGE, row);
-                wait_for_products<0>();  // of what is held
-                take(held, next);
+                unsigned held[HELD];
+                wait_for_products<0>();  // until then they use what is held
                 if (step > 0 && threadIdx.x % READER == 0) arrive(before);
+                hold(held, stages + stage * STAGE, row);
                 multiply_stage<T>(sum, held, b, step > 0);
                 before = empty + stage * 8;
             } else {
@@ -313,6 +355,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         } while (++step < tile.steps);
         wait_for_products<0>();
         if (!APART && threadIdx.x % READER == 0) arrive(before);
+        if (all.sums && !join(sum, tiles, tile, all)) continue;
         int top = tile.top + warp * HIGH;
         if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
         else if constexpr (BOXED)

@@ -43,11 +43,12 @@ __device__ inline unsigned long long described(unsigned place, int panel)
 #define NAME64                                                                                     \
     NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52," \
            "%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define NAME128                                                                                    \
+#define NAME96                                                                                     \
     NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84," \
-           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104," \
-           "%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121," \
-           "%122,%123,%124,%125,%126,%127"
+           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define NAME128                                                                                    \
+    NAME96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,"    \
+           "%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define GROUP_PRODUCT(T, TYPES, COLUMNS, NAMES, A, B, ADDS, TURNED, ...)                           \
     template <bool A_ALONG_K, bool B_ALONG_K>                                                      \
     __device__ void multiply_add(float (&sum)[COLUMNS / 2], unsigned long long a,                  \
@@ -78,6 +79,8 @@ __device__ inline unsigned long long described(unsigned place, int panel)
     GROUP_PRODUCT(T, TYPES, 64, NAME32, "%32", "%33", "%34", TURN(", %35, %36"), HOLD32(0))        \
     GROUP_PRODUCT(T, TYPES, 128, NAME64, "%64", "%65", "%66", TURN(", %67, %68"), HOLD32(0),       \
                   HOLD32(32))                                                                      \
+    GROUP_PRODUCT(T, TYPES, 192, NAME96, "%96", "%97", "%98", TURN(", %99, %100"), HOLD32(0),      \
+                  HOLD32(32), HOLD32(64))                                                          \
     GROUP_PRODUCT(T, TYPES, 256, NAME128, "%128", "%129", "%130", TURN(", %131, %132"), HOLD32(0), \
                   HOLD32(32), HOLD32(64), HOLD32(96))
 #define HELD_PRODUCTS(T, TYPES, TURN)                                                              \
@@ -85,6 +88,8 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                  HOLD32(0))                                                                        \
     HELD_PRODUCT(T, TYPES, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", TURN(", %70"),         \
                  HOLD32(0), HOLD32(32))                                                            \
+    HELD_PRODUCT(T, TYPES, 192, NAME96, "%96, %97, %98, %99", "%100", "%101", TURN(", %102"),      \
+                 HOLD32(0), HOLD32(32), HOLD32(64))                                                \
     HELD_PRODUCT(T, TYPES, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", TURN(", %134"), \
                  HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
 #define SAID(words) words

@@ -108,10 +108,10 @@ GROUP_TILES = {  # by the size of heads: the time of a step
     128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
     256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
-GROUP_REST_US = 3  # of a block's tile, before and after its steps
-PRODUCTS_PER_US, READ_BYTES_PER_US = 1.15e6, 2e4  # of a multiprocessor, by warps
-ALONE_US, REST_US = 1, 3  # the least that a step takes, and what is before and after
-MERGE_US = 2.5  # longer than sums take
+GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
+PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
+ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
+MERGE_US = 2.3  # longer than sums take
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 

@@ -13,7 +13,9 @@ from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
 from .tensor import LINE, packed
 from .tuning import splits_to_try, sum_us
 
-__all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
+__all__ = [
+    "BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "join_us", "launch", "map_of",
+]  # fmt: skip
 
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16", "float", "e4m3", "e5m2"
@@ -21,6 +23,7 @@ PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
+JOIN_US, JOIN_BYTES_PER_US = 2.0, 4e6  # until the last block of a tile has added its splits
 
 
 @cache
@@ -54,13 +57,14 @@ class BoxCall(KernelCall):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile. The times are an H100's: per 128 bytes along k, and for everything before
-    and after."""
+    and after; float8_us: as step_us, of 8-bit floats, which are summed apart; None: not for them."""
 
     rows: int
     columns: int
     stages: int
     step_us: float
     rest_us: float
+    float8_us: float | None = None
 
     @property
     def threads(self):
@@ -72,15 +76,14 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 4, 0.70, 2.2),
-    Tile(128, 128, 6, 0.45, 1.5),
-    Tile(128, 64, 8, 0.36, 0.8),
-    Tile(64, 256, 5, 0.44, 2.1),
-    Tile(64, 128, 8, 0.27, 0.8),
-    Tile(64, 64, 10, 0.175, 0.5),
+    Tile(128, 256, 4, 0.70, 2.2, 0.75),
+    Tile(128, 128, 6, 0.45, 1.5, 0.40),
+    Tile(128, 64, 8, 0.36, 0.8, 0.33),
+    Tile(64, 256, 5, 0.44, 2.1, 0.52),
+    Tile(64, 128, 8, 0.27, 0.8, 0.31),
+    Tile(64, 64, 10, 0.175, 0.5, 0.22),
+    Tile(128, 192, 4, 0.57, 1.9),
 )
-# Per tile of TILES: the time of a step with 8-bit floats, which are accumulated separately.
-FLOAT8_US = 0.75, 0.40, 0.33, 0.52, 0.31, 0.22
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,16 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1, turned=False):
-        """Return all tilings. turned: whether a tile's rows are the product's columns."""
+    def ways(cls, m, n, k, kind, batch=1, turned=False, add_us=sum_us):
+        """Return all tilings. turned: whether a tile's rows are the product's columns; add_us: the
+        time to add splits, as of sum_us or join_us."""
         if turned:
             m, n = n, m
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
-        steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
-        for tile, step_us in zip(TILES, steps_us):
+        for tile in TILES:
+            step_us = tile.float8_us if kind.is_float8 else tile.step_us
+            if step_us is None:
+                continue
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(most):
@@ -119,13 +125,19 @@ class Tiling:
                     continue  # the last would have none
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
-                us += sum_us(m * n * batch, splits)
+                us += add_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, steps, splits, us))
         return found
 
-    def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None):
-        """Return the BoxCall for this tiling, with results of CUDA type `out`. lines: (how many,
-        how long), if each product's and split's result is such a matrix."""
+    def scratch(self, room, batch):
+        """Return the addresses of a workspace's memory and counters with which blocks add splits;
+        zeros if there are none."""
+        sums = self.tiles * batch * self.splits * self.tile.rows * self.tile.columns
+        return room.scratch(4 * sums, self.tiles * batch) if self.splits > 1 else (0, 0)
+
+    def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
+        """Return the BoxCall for this tiling, with results of CUDA type `out`, `parts` of each
+        product. lines: (how many, how long), if each is such a matrix."""
         tile = self.tile
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
@@ -133,7 +145,7 @@ class Tiling:
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
-            shape, box = (batch * self.splits, *lines), (1, HIGH, LINE // dtype.itemsize)
+            shape, box = (batch * parts, *lines), (1, HIGH, LINE // dtype.itemsize)
             choices["BOXED"] = 1
 
             def result(address):
@@ -141,6 +153,12 @@ class Tiling:
 
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
                        shared=tile.shared_bytes, result=result)  # fmt: skip
+
+
+def join_us(count, splits):
+    """Return the time in which a product's last blocks add the splits of this many results; 0
+    without splits."""
+    return JOIN_US + 8 * count * splits / JOIN_BYTES_PER_US if splits > 1 else 0
 
 
 def fits(kind, sizes, batch, ways):
@@ -182,15 +200,15 @@ def launch(tiling, sizes, batch, kind, out, lying):
         choices |= {f"{x}_ALONG_K": along for x, (*_, along) in zip("AB", operands)}
     choices["C_PACK"] = min(2, packed(n, out)) if turned else packed(n, out)
 
-    def operand(address, lines, size, line, step, along_k):
-        shape = (size, k) if along_k else (k, size)
+    def operand(address, lines, lying):
+        size, line, step, along_k = lying
+        shape = (batch if step else 1, *((size, k) if along_k else (k, size)))
         box = (1, lines, deep) if along_k else (1, deep, deep)
-        lying = (batch if step else 1, *shape), (step, line), box
-        return map_of(address, kind.array, *lying, tf32=kind.array == "float32")
+        return map_of(address, kind.array, shape, (step, line), box, kind.array == "float32")
 
     def maps(a, b):
         addresses, tiles = (b, a) if turned else (a, b), (tile.rows, tile.columns)
-        return [operand(*told, *lying) for *told, lying in zip(addresses, tiles, operands)]
+        return list(map(operand, addresses, tiles, operands))
 
     file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))

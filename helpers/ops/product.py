@@ -357,7 +357,8 @@ def prepare(a, b, shape, kind, ways, form=None):
             tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
-            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, kind, batch, turned))
+            by_groups = hopper.Tiling.ways(*sizes, kind, batch, turned, hopper.join_us)
+            tilings = hopper.beside(tilings, by_groups)
         made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
         wide, places = WIDE[a.dtype.name], (address(a), address(b))
@@ -371,10 +372,12 @@ def prepare(a, b, shape, kind, ways, form=None):
 
 def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
     """Prepare a product by tensor cores, so tiled."""
-    parts = Parts(batch, tiling.splits, prod(sizes[:2]), form, kind.sum, made=kind.made)
-    way = hopper.launch if isinstance(tiling, hopper.Tiling) else tensor.launch
+    by_groups = isinstance(tiling, hopper.Tiling)
+    way, count = (hopper.launch, 1) if by_groups else (tensor.launch, tiling.splits)
+    parts = Parts(batch, count, prod(sizes[:2]), form, kind.sum, made=kind.made)
     make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
-    return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts, kind.is_float8)
+    scratch = by_groups and partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
+    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8, scratch)
 
 
 def _by_threads(sizes, batch, ways, form, types, packs, tiling):
@@ -385,8 +388,9 @@ def _by_threads(sizes, batch, ways, form, types, packs, tiling):
     return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts)
 
 
-def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False):
-    """Prepare launches, make(batch), of as many products each as a grid may have."""
+def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False, scratch=None):
+    """Prepare launches, make(batch), of as many products each as a grid may have. scratch(room):
+    what they are passed to add splits themselves."""
     steps = [way.batch * dtype.itemsize for way in ways]
     steps.append(splits * prod(sizes[:2]) * parts.dtype.itemsize)
     launches = []
@@ -395,9 +399,9 @@ def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False):
         launches.append((one, [start * step for step in steps]))
 
     def call(a, b, room, stream, scales=UNSCALED):
-        made, after = parts.new(a, room), []
+        made, after = parts.new(a, room), list(scratch(room)) if scratch else []
         if scaled:
-            after = [0 if scale is None else address(scale) for scale in scales]
+            after += [0 if scale is None else address(scale) for scale in scales]
         for one, offsets in launches:
             addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))
             one(stream, tuple(addresses), after)

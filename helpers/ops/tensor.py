@@ -177,4 +177,4 @@ def launch(tiling, sizes, batch, kind, out, lying):
 
 def packed(n, out):
     """Return how many elements of a row of n are stored at once, for CUDA type `out`."""
-    return next(pack for pack in (8 if out in SHORT else 4, 4, 1) if n % pack == 0)
+    return next(pack for pack in (8 if out in SHORT else 4, 4, 2, 1) if n % pack == 0)

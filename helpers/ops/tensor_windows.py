@@ -341,7 +341,7 @@ def _gradient(layer, kind, tiling):
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        return parts, tiling.call(maps, file, *arguments, *told, lines=lines)
+        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
     told = np.int32(stride), *layer.arguments
     return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
