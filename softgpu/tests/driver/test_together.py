@@ -312,11 +312,11 @@ def resident_bytes():
 
 @software
 def test_launches_whose_blocks_wait_keep_no_more_memory(grids):
-    kernel, flags, sizes = grids.get_function("from_the_last_on"), gpuarray.zeros(50, np.int32), []
+    kernel, flags, sizes = grids.get_function("from_the_last_on"), gpuarray.zeros(6, np.int32), []
     for _ in range(2):
-        for _ in range(100):
+        for _ in range(40):
             flags.fill(0)
-            kernel(flags, grid=(50, 1), block=(96, 1, 1))
+            kernel(flags, grid=(6, 1), block=(96, 1, 1))
         sizes.append(resident_bytes())
     assert sizes[1] - sizes[0] < 1 << 20
 
