@@ -21,6 +21,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
 LAYOUTS = "NCHW", "NHWC"
+IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # of those by tensor cores
 
 prepared = Kept()
 caches.append(prepared)
@@ -318,7 +319,9 @@ class Sizes:
 def _by_tensor_cores(way, a, b, sizes):
     """Prepare an operation by tensor cores, with one of tensor_windows; None: not supported."""
     kind = a.dtype == np.float16 and tensor.KINDS["float16"]
-    if not kind or sizes.groups > 1 or not tensor.are_here(cuda.Context.get_device()):
+    if not kind or not tensor.are_here(cuda.Context.get_device()):
+        return None
+    if sizes.groups > 1 and (way not in IN_GROUPS or depthwise.fits(sizes)):
         return None
     return way(a, b, sizes, kind)
 

@@ -57,7 +57,7 @@ class BoxCall(KernelCall):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile. The times are an H100's: per 128 bytes along k, and for everything before
-    and after; float8_us: as step_us, of 8-bit floats, which are summed apart; None: not for them."""
+    and after; float8_us: as step_us, of 8-bit floats, which are summed apart; None: none."""
 
     rows: int
     columns: int

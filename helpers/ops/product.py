@@ -24,7 +24,7 @@ from .launch import (
 from .reduce import WIDE, folding
 from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
 
-__all__ = ["matmul"]
+__all__ = ["copy_us", "matmul"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
@@ -166,9 +166,9 @@ def _laid_out(x, of_a, kind, stream):
     return x, way
 
 
-def _copy_us(x):
-    """Return the estimated time of a copy."""
-    return COPY_US + 2 * x.nbytes / COPY_BYTES_PER_US
+def copy_us(nbytes):
+    """Return the estimated time to copy so many bytes."""
+    return COPY_US + 2 * nbytes / COPY_BYTES_PER_US
 
 
 def _without_copies(a, b, shape, kind):
@@ -182,7 +182,9 @@ def _without_copies(a, b, shape, kind):
         return kind
     *batches, m, n = shape
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
-    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(map(_copy_us, copied))
+    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(
+        copy_us(x.nbytes) for x in copied
+    )
     by_threads = UNPACKED * Tiling.of(*sizes, "float32", batch).us
     return None if by_threads < by_tensor_cores else kind
 
