@@ -93,8 +93,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu computes it; channels, rows and so on are those of a
-    group."""
+    """A convolution as convolution/tensor.cu computes it. A group has so many channels."""
 
     images: int
     channels: int
@@ -180,7 +179,8 @@ def forward(x, weight, sizes, kind):
     """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
     these kernels don't support it."""
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    layer = Layer(sizes.images, *sizes.in_group, *ways, groups=sizes.groups)
+    channels, channels_out = sizes.in_group
+    layer = Layer(sizes.images, channels, channels_out, *ways, groups=sizes.groups)
     return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
 
 
@@ -220,7 +220,8 @@ def by_input(weight, grad_output, sizes, kind):
         lying = Matrices(0, sizes.channels, False), of_pixels
         return prepare(matrix, pixels, shape, kind, lying, form)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
-    layer = Layer(sizes.images, *sizes.in_group[::-1], *ways, groups=sizes.groups)
+    channels, channels_out = sizes.in_group
+    layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
     shape = sizes.images, *sizes.image
     call = _convolution(layer, shape, weight.dtype, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
