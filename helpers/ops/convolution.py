@@ -37,7 +37,7 @@ def conv2d(
 
     With groups, pass weight[C_out, C / groups, kernel_h, kernel_w]: each group of channels of x
     makes a group of channels of the result. With as many groups as channels (depthwise), small
-    windows have a kernel of their own. Other groups use no tensor cores.
+    windows have a kernel of their own. Other groups of float16 use tensor cores if that saves time.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has

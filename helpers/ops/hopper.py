@@ -23,6 +23,7 @@ PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
+LINES_PER_US = 735  # of memory, 128 bytes each, that a multiprocessor gets from the L2 cache
 JOIN_US, JOIN_BYTES_PER_US = 2.0, 4e6  # until the last block of a tile has added its splits
 
 
@@ -108,16 +109,19 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1, turned=False, add_us=sum_us):
+    def ways(cls, m, n, k, kind, batch=1, turned=False, add_us=sum_us, touched=(1, 1)):
         """Return all tilings. turned: whether a tile's rows are the product's columns; add_us: the
-        time to add splits, as of sum_us or join_us."""
+        time to add splits, as of sum_us or join_us; touched: of how many lines of memory 128 bytes
+        of a and of b are parts."""
         if turned:
-            m, n = n, m
+            m, n, touched = n, m, touched[::-1]
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         for tile in TILES:
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
             if step_us is None:
                 continue
+            lines = tile.rows * touched[0] + tile.columns * touched[1]
+            step_us = max(step_us, lines / LINES_PER_US)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(most):

@@ -359,8 +359,9 @@ def prepare(a, b, shape, kind, ways, form=None):
             tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
-            by_groups = hopper.Tiling.ways(*sizes, kind, batch, turned, hopper.join_us)
-            tilings = hopper.beside(tilings, by_groups)
+            touched = [1 + bool(way.line * a.dtype.itemsize % tensor.LINE) for way in ways]
+            told = kind, batch, turned, hopper.join_us, touched
+            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, *told))
         made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
         wide, places = WIDE[a.dtype.name], (address(a), address(b))
