@@ -14,7 +14,7 @@ from .tensor import LINE, packed
 from .tuning import splits_to_try, sum_us
 
 __all__ = [
-    "BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "join_us", "launch", "map_of",
+    "BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of",
 ]  # fmt: skip
 
 CAPABILITY = 9, 0
@@ -24,7 +24,7 @@ HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are m
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
 LINES_PER_US = 735  # of memory, 128 bytes each, that a multiprocessor gets from the L2 cache
-JOIN_US, JOIN_BYTES_PER_US = 2.0, 4e6  # until the last block of a tile has added its splits
+JOIN_US, JOIN_BYTES_PER_US = 1.5, 3e4  # until the last block of a tile has added its splits
 
 
 @cache
@@ -109,10 +109,10 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1, turned=False, add_us=sum_us, touched=(1, 1)):
-        """Return all tilings. turned: whether a tile's rows are the product's columns; add_us: the
-        time to add splits, as of sum_us or join_us; touched: of how many lines of memory 128 bytes
-        of a and of b are parts."""
+    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1)):
+        """Return all tilings. turned: whether a tile's rows are the product's columns;
+        joins: whether the last block of a tile adds its splits; touched: of how many lines of
+        memory 128 bytes of a and of b are parts."""
         if turned:
             m, n, touched = n, m, touched[::-1]
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
@@ -129,7 +129,7 @@ class Tiling:
                     continue  # the last would have none
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
-                us += add_us(m * n * batch, splits)
+                us += join_us(tile, splits) if joins else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, steps, splits, us))
         return found
 
@@ -159,10 +159,10 @@ class Tiling:
                        shared=tile.shared_bytes, result=result)  # fmt: skip
 
 
-def join_us(count, splits):
-    """Return the time in which a product's last blocks add the splits of this many results; 0
-    without splits."""
-    return JOIN_US + 8 * count * splits / JOIN_BYTES_PER_US if splits > 1 else 0
+def join_us(tile, splits):
+    """Return the time in which the last block of a tile adds its splits; 0 without splits."""
+    nbytes = 4 * tile.rows * tile.columns * splits
+    return JOIN_US + nbytes / JOIN_BYTES_PER_US if splits > 1 else 0
 
 
 def fits(kind, sizes, batch, ways):
