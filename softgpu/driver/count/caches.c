@@ -17,8 +17,8 @@
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
-#define UNDER_WAY 4096      /* lines that a cluster of multiprocessors may have asked for */
-#define TOGETHER 4          /* multiprocessors that one answer goes to, at most */
+#define UNDER_WAY 4096      /* lines that a GPC may have asked for */
+#define TOGETHER 4          /* multiprocessors that one answer goes to, at most: as measured */
 
 static Touches launch; /* of all workers together */
 
@@ -158,11 +158,10 @@ typedef struct {
     uint32_t count, dirty, most;
 } Cache;
 
-/* What a cluster of multiprocessors (GPC) has asked the L2 for and not got yet: others of it that
-   want the same meanwhile get the same answer. */
+/* What a GPC, a cluster of multiprocessors, has asked the L2 for and not got yet: its request
+   coalescer (LRC) gives the same answer to others of the GPC that want it meanwhile. */
 typedef struct {
-    uint64_t step; /* when, plus 1 */
-    uint32_t line;
+    uint32_t step, line; /* step: when, from 1 */
     uint8_t sectors, takers;
 } Asked;
 
@@ -174,8 +173,9 @@ typedef struct {
     uint64_t *key;                         /* of each touch, to sort by */
     uint8_t *missed;                       /* of each load, sectors that its L1 does not have */
     Cache l1, l2[2];
-    Asked *asked;    /* UNDER_WAY of each cluster, by their lines */
+    Asked *asked;    /* UNDER_WAY of each GPC, by their lines */
     uint32_t blocks; /* of the launch */
+    uint32_t step;   /* of the replay: touches that come at the same time are of one */
     uint64_t *open;  /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
 } Chip;
@@ -188,23 +188,23 @@ static uint32_t home_of(uint64_t line) { return scrambled(line) & 1; }
 static uint32_t processor_of(const Chip *c, const Touch *t)
 { return t->block % c->shape->multiprocessors; }
 
-/* Blocks that follow each other go to one cluster, as many to each as to the others. */
-static uint32_t cluster_of(const Chip *c, const Touch *t)
+/* Blocks that follow each other go to one GPC, as many to each as to the others. */
+static uint32_t gpc_of(const Chip *c, const Touch *t)
 {
     uint32_t most = c->shape->multiprocessors, at_once = c->blocks < most ? c->blocks : most;
-    return t->block % at_once * c->shape->clusters / at_once;
+    return t->block % at_once * c->shape->gpcs / at_once;
 }
 
-/* Which half of the L2 is a cluster's own, in the order in which they get blocks: as measured. */
-static uint32_t half_of(uint32_t cluster) { return 0x8eu >> cluster % 8 & 1; }
+/* Which half of the L2 is a GPC's own: two that get blocks one after the other share one. */
+static uint32_t half_of(uint32_t gpc) { return gpc / 2 & 1; }
 
-/* The sectors of a line that a multiprocessor's cluster is not waiting for yet. */
-static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint64_t step, uint32_t sectors)
+/* The sectors of a line that a multiprocessor's GPC does not wait for yet. */
+static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
     uint32_t line = c->line[i];
-    Asked *asked = &c->asked[cluster_of(c, t) * UNDER_WAY + line % UNDER_WAY];
-    if (asked->step != step + 1 || asked->line != line || asked->takers == TOGETHER)
-        *asked = (Asked){.step = step + 1, .line = line};
+    Asked *asked = &c->asked[gpc_of(c, t) * UNDER_WAY + line % UNDER_WAY];
+    if (asked->step != c->step || asked->line != line || asked->takers == TOGETHER)
+        *asked = (Asked){.step = c->step, .line = line};
     uint32_t new = sectors & ~asked->sectors;
     asked->sectors |= sectors;
     asked->takers++;
@@ -286,7 +286,7 @@ static uint32_t pairs(uint32_t sectors)
 /* Sectors come to the L2: a multiprocessor asks its own half, which asks the line's if it must. */
 static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
-    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
+    uint32_t own = half_of(gpc_of(c, t)), home = home_of(t->line);
     CacheSite *site = &c->counts->sites[t->site];
     if (!sectors) return;
     Line *copy = use(c, &c->l2[own], c->line[i]);
@@ -310,7 +310,7 @@ static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 
 static void write_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
+    uint32_t own = half_of(gpc_of(c, t)), home = home_of(t->line);
     uint32_t count = count_of(t->sectors);
     c->counts->l2_writes += own == home ? count : 2 * count;
     Line *line = use(c, &c->l2[home], c->line[i]);
@@ -404,7 +404,6 @@ static uint32_t read_in_bulk(Chip *c, const Touch *t)
 static void replay(Chip *c)
 {
     uint32_t processor = 0, before = 0;
-    uint64_t step = 0;
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->by_processor[n];
         const Touch *t = &launch.touches[i];
@@ -417,11 +416,11 @@ static void replay(Chip *c)
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->order[n];
         const Touch *t = &launch.touches[i];
-        step += t->at != before;
+        c->step += !c->step || t->at != before;
         before = t->at;
         if (t->kind == SITE_STORE) write_l2(c, i, t);
         else if (t->kind != SITE_LOAD && t->kind != IN_BULK) change_l2(c, i, t);
-        else if (c->missed[i]) read_l2(c, i, t, not_asked(c, i, t, step, c->missed[i]));
+        else if (c->missed[i]) read_l2(c, i, t, not_asked(c, i, t, c->missed[i]));
     }
 }
 
@@ -448,7 +447,7 @@ static bool make_chip(Chip *c)
     c->key = malloc(count * sizeof *c->key);
     c->missed = malloc(count);
     c->open = calloc(OPEN, sizeof *c->open);
-    c->asked = calloc((size_t)c->shape->clusters * UNDER_WAY, sizeof *c->asked);
+    c->asked = calloc((size_t)c->shape->gpcs * UNDER_WAY, sizeof *c->asked);
     c->open_mask = OPEN > sample ? OPEN / sample - 1 : 0;
     if (!n->pages || !n->slots || !c->line || !c->order || !c->by_processor || !c->key)
         return false;
