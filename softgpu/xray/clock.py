@@ -206,11 +206,13 @@ def _unknowable(report):
 
 def _memory(report, of):
     """What the whole chip's memory and L2 need."""
-    caches = report.caches
-    read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * caches.dram_writes, of)
+    caches, local = report.caches, _local_stores(report)
+    written = caches.dram_writes + local * _evicted(report, of)
+    read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * written, of)
     read_ns += caches.read_pages * of.read_page_ns
     write_ns += caches.write_pages * of.write_page_ns
-    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
+    # local memory's lines are those of lanes side by side
+    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
     return {  # what is stored takes the same way, whether or not it goes on to memory
         "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
         "L2 reads": _accesses(
@@ -279,8 +281,10 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
-    local = _spilled(report) + sum(
-        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4) for op in ("ldl", "stl")
+    local = sum(
+        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4)
+        + _spilled(report, opcode, op)
+        for opcode, op in (("LDL", "ldl"), ("STL", "stl"))
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
     shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
@@ -290,15 +294,27 @@ def _pipes(report, of):
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
 
 
-def _spilled(report):
+def _spilled(report, opcode, op):
     """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
-    t, opcodes = report.total, report.machine.opcodes
     words = sum(
-        n * {"64": 2, "128": 4}.get(opcode.rpartition(".")[2], 1)
-        for opcode, n in opcodes.items()
-        if opcode.partition(".")[0] in ("LDL", "STL")
+        n * {"64": 2, "128": 4}.get(full.rpartition(".")[2], 1)
+        for full, n in report.machine.opcodes.items()
+        if full.partition(".")[0] == opcode
     )
-    return max(words - (t["ldl.sectors"] + t["stl.sectors"]) / 4, 0)
+    return max(words - report.total[f"{op}.sectors"] / 4, 0)
+
+
+def _local_stores(report):
+    """Sectors that are stored to local memory: the L1 keeps them and sends them on to the L2."""
+    return report.total["stl.sectors"] + 4 * _spilled(report, "STL", "stl")
+
+
+def _evicted(report, of):
+    """The share of what is stored to local memory that the L2 cannot keep: half of it may be
+    dirty, and all threads that are there have their own."""
+    seats = of.multiprocessors * max(report.occupancy.blocks, 1)
+    threads = min(report.block_count, seats) * report.thread_count
+    return max(1 - of.l2_bytes / 2 / max(threads * report.local_bytes, 1), 0)
 
 
 def _product_cycles(report, of):
