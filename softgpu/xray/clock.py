@@ -213,8 +213,9 @@ def _memory(report, of):
     write_ns += caches.write_pages * of.write_page_ns
     # local memory's lines are those of lanes side by side
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
-    return {  # what is stored takes the same way, whether or not it goes on to memory
-        "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
+    again = 1 - min((float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1)
+    return {  # what is stored takes the same way, whether or not it goes on to memory; but once
+        "memory": (read_ns + max(write_ns, (1 - again) * stores_ns)) / 1e3,
         "L2 reads": _accesses(
             of.l2_read_ns,
             caches.l1_missed_lines + caches.bulk_lines,
