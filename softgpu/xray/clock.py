@@ -213,7 +213,9 @@ def _memory(report, of):
     write_ns += caches.write_pages * of.write_page_ns
     # local memory's lines are those of lanes side by side
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
-    again = 1 - min((float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1)
+    again = 1 - min(
+        (float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1
+    )
     return {  # what is stored takes the same way, whether or not it goes on to memory; but once
         "memory": (read_ns + max(write_ns, (1 - again) * stores_ns)) / 1e3,
         "L2 reads": _accesses(
@@ -387,7 +389,14 @@ def _waits(report, of):
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
-    far = replace(here, l1=caches.l1_missed_lines / lines, l2=caches.l2_missed_lines / lines)
+    waited = 1 + caches.l1_late_lines / max(
+        caches.l1_missed_lines, 1
+    )  # by others as long as by one
+    far = replace(
+        here,
+        l1=waited * caches.l1_missed_lines / lines,
+        l2=waited * caches.l2_missed_lines / lines,
+    )
     if _multiplies(report):
         far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]

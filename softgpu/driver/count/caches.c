@@ -144,7 +144,8 @@ static uint32_t number_of(Numbers *n, uint64_t line)
 /* ---- caches: fully associative, what was not used for longest goes first ---- */
 
 typedef struct {
-    uint32_t last; /* its last use, if it is there: not before the cache was emptied */
+    uint32_t last;  /* its last use, if it is there: not before the cache was emptied */
+    uint32_t since; /* the step when an L1 asked for what it had not */
     uint8_t there, dirty, full;
 } Line;
 
@@ -337,8 +338,13 @@ static uint32_t read_l1(Chip *c, uint32_t i, const Touch *t)
     Line *near = use(c, &c->l1, c->line[i]);
     uint32_t missing = t->sectors & ~near->there;
     near->there |= missing;
-    if (missing) c->counts->sites[t->site].l2_lines++;
-    c->counts->sites[t->site].l2_sectors += count_of(missing);
+    if (missing) {
+        near->since = c->step;
+        c->counts->sites[t->site].l2_lines++;
+        c->counts->sites[t->site].l2_sectors += count_of(missing);
+    } else if (near->since == c->step) {
+        c->counts->sites[t->site].late_lines++;
+    }
     return missing;
 }
 
@@ -407,6 +413,8 @@ static void replay(Chip *c)
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->by_processor[n];
         const Touch *t = &launch.touches[i];
+        c->step += !n || t->at != before || processor_of(c, t) != processor;
+        before = t->at;
         if (processor_of(c, t) != processor) empty(&c->l1);
         processor = processor_of(c, t);
         if (t->kind != IN_BULK) c->counts->sites[t->site].sectors += count_of(t->sectors);
@@ -416,7 +424,7 @@ static void replay(Chip *c)
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->order[n];
         const Touch *t = &launch.touches[i];
-        c->step += !c->step || t->at != before;
+        c->step += !n || t->at != before;
         before = t->at;
         if (t->kind == SITE_STORE) write_l2(c, i, t);
         else if (t->kind != SITE_LOAD && t->kind != IN_BULK) change_l2(c, i, t);

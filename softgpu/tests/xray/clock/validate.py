@@ -143,7 +143,8 @@ def by_set(sets):
 def table_of(chip):
     """The table of another GPU's sets."""
     golden, predicted, before = (
-        read(path) for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
+        read(path)
+        for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
     )
     sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
     known = {row["set"] for row in golden.values()}
