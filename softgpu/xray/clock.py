@@ -548,8 +548,8 @@ QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
-KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared", "SHFL": "shuffle",
-         "VOTE": "ballot", "VOTEU": "ballot",
+KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared",
+         "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
          "LDSM": "matrices"}  # fmt: skip
 
