@@ -389,14 +389,9 @@ def _waits(report, of):
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
-    waited = 1 + caches.l1_late_lines / max(
-        caches.l1_missed_lines, 1
-    )  # by others as long as by one
-    far = replace(
-        here,
-        l1=waited * caches.l1_missed_lines / lines,
-        l2=waited * caches.l2_missed_lines / lines,
-    )
+    missed = caches.l1_missed_lines  # who wants one of these just then waits as long
+    lines /= 1 + caches.l1_late_lines / max(missed, 1)
+    far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
         far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
