@@ -22,9 +22,11 @@
 
 static Touches launch; /* of all workers together */
 
+/* Each bit is as good as any other, also for 0 and other round numbers. */
 static uint64_t scrambled(uint64_t line)
 {
-    line *= 0x9E3779B97F4A7C15u;
+    line = (line + 1) * 0x9E3779B97F4A7C15u;
+    line = (line ^ line >> 32) * 0x9E3779B97F4A7C15u;
     return line ^ line >> 29;
 }
 
@@ -144,8 +146,8 @@ static uint32_t number_of(Numbers *n, uint64_t line)
 /* ---- caches: fully associative, what was not used for longest goes first ---- */
 
 typedef struct {
-    uint32_t last;  /* its last use, if it is there: not before the cache was emptied */
-    uint32_t since; /* the step when an L1 asked for what it had not */
+    uint32_t last;        /* its last use, if it is there: not before the cache was emptied */
+    uint32_t since, site; /* when, and for which site, an L1 last asked for what it had not */
     uint8_t there, dirty, full;
 } Line;
 
@@ -340,9 +342,10 @@ static uint32_t read_l1(Chip *c, uint32_t i, const Touch *t)
     near->there |= missing;
     if (missing) {
         near->since = c->step;
+        near->site = t->site;
         c->counts->sites[t->site].l2_lines++;
         c->counts->sites[t->site].l2_sectors += count_of(missing);
-    } else if (near->since == c->step) {
+    } else if (near->since == c->step && near->site == t->site) {
         c->counts->sites[t->site].late_lines++;
     }
     return missing;
