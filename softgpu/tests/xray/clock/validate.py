@@ -156,6 +156,11 @@ def table_of(chip):
     return "\n".join(by_set([*found, (Errors(golden, predicted, MECHANISMS), FIXED)]))
 
 
+def times(chip):
+    """Where it is recorded what the launches take on a GPU."""
+    return GOLDEN if chip == MODELLED else GOLDEN.with_name(f"{chip}.csv")
+
+
 def predictions(chip):
     """Where it is kept what the clock says of a GPU."""
     return PREDICTED if chip == MODELLED else GOLDEN.with_name(f"{chip}_predicted.csv")
@@ -204,8 +209,7 @@ def ratios():
     had run them: H200's and H100's."""
     found = defaultdict(list)
     for golden, predicted in (
-        (read(GOLDEN), read(first_said(MODELLED))),
-        (read(GOLDEN.with_name("h100.csv")), read(first_said("h100"))),
+        (read(times(chip)), read(first_said(chip))) for chip in (MODELLED, "h100")
     ):
         for name, row in golden.items():
             if not row["set"].endswith("blind") or name not in predicted:
@@ -293,6 +297,8 @@ def main():
     if options.profile is not None:
         sets = options.profile or [*SETS, "blind"]
         cases = [*CASES, *BLIND, *TENSOR, *HOPPER, *OF_MECHANISMS]
+        recorded = read(times(options.chip))
+        cases = [case for case in cases if case.name in recorded]
         profile(cases, sets, options.chip, predictions(options.chip))
     if options.chip != MODELLED:
         return write(options.chip, table_of(options.chip))
