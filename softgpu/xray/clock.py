@@ -211,7 +211,7 @@ def _memory(report, of):
     read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * written, of)
     read_ns += caches.read_pages * of.read_page_ns
     write_ns += caches.write_pages * of.write_page_ns
-    # local memory's lines are those of lanes side by side
+    # in local memory, lanes store side by side
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
     again = 1 - min(
         (float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1
