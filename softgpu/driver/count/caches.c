@@ -205,7 +205,7 @@ static uint32_t half_of(uint32_t gpc) { return gpc / 2 & 1; }
 static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
     uint32_t line = c->line[i];
-    Asked *asked = &c->asked[gpc_of(c, t) * UNDER_WAY + line % UNDER_WAY];
+    Asked *asked = &c->asked[gpc_of(c, t) * UNDER_WAY + scrambled(t->line) % UNDER_WAY];
     if (asked->step != c->step || asked->line != line || asked->takers == TOGETHER)
         *asked = (Asked){.step = c->step, .line = line};
     uint32_t new = sectors & ~asked->sectors;
