@@ -389,8 +389,9 @@ def _waits(report, of):
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
-    missed = caches.l1_missed_lines  # who wants one of these just then waits as long
-    lines /= 1 + caches.l1_late_lines / max(missed, 1)
+    missed = caches.l1_missed_lines
+    if not _multiplies(report):  # who wants one of these just then waits as long
+        lines /= 1 + caches.l1_late_lines / max(missed, 1)
     far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
         far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))

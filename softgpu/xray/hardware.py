@@ -122,6 +122,7 @@ def replay(
         "multiprocessors": of.multiprocessors,
         "resident": resident,
         "gpcs": of.gpcs,
+        "in_step": any(site.kind == "tensor" for site in code.sites),  # as products' pipelines do
         "l1_bytes": l1_bytes,
         "l2_bytes": of.l2_bytes,
     }

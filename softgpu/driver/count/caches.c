@@ -22,11 +22,10 @@
 
 static Touches launch; /* of all workers together */
 
-/* Each bit is as good as any other, also for 0 and other round numbers. */
+/* Spreads lines evenly, by one more than their numbers: 0 would stay 0. */
 static uint64_t scrambled(uint64_t line)
 {
     line = (line + 1) * 0x9E3779B97F4A7C15u;
-    line = (line ^ line >> 32) * 0x9E3779B97F4A7C15u;
     return line ^ line >> 29;
 }
 
@@ -201,9 +200,11 @@ static uint32_t gpc_of(const Chip *c, const Touch *t)
 /* Which half of the L2 is a GPC's own: two that get blocks one after the other share one. */
 static uint32_t half_of(uint32_t gpc) { return gpc / 2 & 1; }
 
-/* The sectors of a line that a multiprocessor's GPC does not wait for yet. */
+/* The sectors of a line that a multiprocessor's GPC does not wait for yet. Blocks that do not stay
+   in step ask too late for another's answer. */
 static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
+    if (t->kind != IN_BULK && !c->shape->in_step) return sectors;
     uint32_t line = c->line[i];
     Asked *asked = &c->asked[gpc_of(c, t) * UNDER_WAY + scrambled(t->line) % UNDER_WAY];
     if (asked->step != c->step || asked->line != line || asked->takers == TOGETHER)

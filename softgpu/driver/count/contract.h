@@ -81,7 +81,7 @@ typedef struct Profile {
 /* The caches of a GPU, and what they did in a launch (caches.c); counts are of sectors. */
 typedef struct CacheShape {
     uint32_t multiprocessors, resident; /* resident: blocks on one of them */
-    uint32_t gpcs;                      /* clusters of multiprocessors */
+    uint32_t gpcs, in_step; /* clusters of multiprocessors; whether blocks stay in step */
     uint32_t l1_bytes, l2_bytes;
 } CacheShape;
 

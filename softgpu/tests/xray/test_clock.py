@@ -446,12 +446,18 @@ def reading(body, blocks, block=32, **options):
 
 
 def test_multiprocessors_of_a_gpc_share_an_answer_of_the_l2():
-    def asked(blocks):
-        return reading("if (x[threadIdx.x] == 1) x[i] = 2;", blocks).caches.l2_reads
+    multiply = """float d[4] = {};
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3},"
+                 " {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(i));"""
+
+    def asked(blocks, more=multiply):
+        return reading(f"if (x[threadIdx.x] == 1) x[i] = 2; {more}", blocks).caches.l2_reads
 
     sectors = 4
     # each GPC asks once for four of its blocks, and one half of the L2 asks the other
     assert asked(8) == asked(32) == 9 * sectors and asked(64) == 17 * sectors
+    assert asked(64, more="") == 65 * sectors  # of blocks that do not stay in step, each asks
 
 
 def test_a_warp_that_wants_what_another_has_just_asked_for_waits_as_long():
