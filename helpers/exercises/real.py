@@ -151,8 +151,11 @@ def enlarged(report: Report, more: int, blocks_grow: bool) -> Report:
 
 
 def _arrays(arrays: np.ndarray, more: int, blocks_grow: bool) -> np.ndarray:
-    """The arrays, with atomics at as many more addresses, or as many more at each."""
+    """The arrays, larger by as much, with atomics at as many more addresses, or as many more at
+    each."""
     found = arrays.copy()
+    for way in ("read", "written"):
+        found[way] = np.where(arrays[way] <= FEW_SECTORS, arrays[way], arrays[way] * more)
     is_kept = arrays["written"] <= FEW_SECTORS if blocks_grow else np.full(len(arrays), True)
     found["turns"] = arrays["turns"] * more
     found["hottest"] = np.where(is_kept, arrays["hottest"] * more, arrays["hottest"])

@@ -206,13 +206,18 @@ def _unknowable(report):
 
 def _memory(report, of):
     """What the whole chip's memory and L2 need."""
-    caches = report.caches
-    read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * caches.dram_writes, of)
+    caches, local = report.caches, _local_stores(report)
+    written = caches.dram_writes + local * _evicted(report, of)
+    read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * written, of)
     read_ns += caches.read_pages * of.read_page_ns
     write_ns += caches.write_pages * of.write_page_ns
-    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
-    return {  # what is stored takes the same way, whether or not it goes on to memory
-        "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
+    # in local memory, lanes store side by side
+    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
+    again = 1 - min(
+        (float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1
+    )
+    return {  # what is stored takes the same way, whether or not it goes on to memory; but once
+        "memory": (read_ns + max(write_ns, (1 - again) * stores_ns)) / 1e3,
         "L2 reads": _accesses(
             of.l2_read_ns,
             caches.l1_missed_lines + caches.bulk_lines,
@@ -279,8 +284,10 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
-    local = _spilled(report) + sum(
-        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4) for op in ("ldl", "stl")
+    local = sum(
+        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4)
+        + _spilled(report, opcode, op)
+        for opcode, op in (("LDL", "ldl"), ("STL", "stl"))
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
     shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
@@ -290,15 +297,27 @@ def _pipes(report, of):
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
 
 
-def _spilled(report):
+def _spilled(report, opcode, op):
     """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
-    t, opcodes = report.total, report.machine.opcodes
     words = sum(
-        n * {"64": 2, "128": 4}.get(opcode.rpartition(".")[2], 1)
-        for opcode, n in opcodes.items()
-        if opcode.partition(".")[0] in ("LDL", "STL")
+        n * {"64": 2, "128": 4}.get(full.rpartition(".")[2], 1)
+        for full, n in report.machine.opcodes.items()
+        if full.partition(".")[0] == opcode
     )
-    return max(words - (t["ldl.sectors"] + t["stl.sectors"]) / 4, 0)
+    return max(words - report.total[f"{op}.sectors"] / 4, 0)
+
+
+def _local_stores(report):
+    """Sectors that are stored to local memory: the L1 keeps them and sends them on to the L2."""
+    return report.total["stl.sectors"] + 4 * _spilled(report, "STL", "stl")
+
+
+def _evicted(report, of):
+    """The share of what is stored to local memory that the L2 cannot keep: half of it may be
+    dirty, and all threads that are there have their own."""
+    seats = of.multiprocessors * max(report.occupancy.blocks, 1)
+    threads = min(report.block_count, seats) * report.thread_count
+    return max(1 - of.l2_bytes / 2 / max(threads * report.local_bytes, 1), 0)
 
 
 def _product_cycles(report, of):
@@ -370,7 +389,10 @@ def _waits(report, of):
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
-    far = replace(here, l1=caches.l1_missed_lines / lines, l2=caches.l2_missed_lines / lines)
+    missed = caches.l1_missed_lines
+    if not _multiplies(report):  # who wants one of these just then waits as long
+        lines /= 1 + caches.l1_late_lines / max(missed, 1)
+    far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
         far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
@@ -522,8 +544,8 @@ QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
-KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared", "SHFL": "shuffle",
-         "VOTE": "ballot", "VOTEU": "ballot",
+KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared",
+         "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
          "LDSM": "matrices"}  # fmt: skip
 

@@ -48,15 +48,16 @@ class MachineRuns:
 class Caches:
     """What the caches did, in sectors, or in lines or pages where the name says so.
 
-    l1_*: what warps asked for and what the L1 did not have; l2_*: look-ups in the L2, whose halves
-    ask each other; stored: what warps stored; dram_*: what memory moved; *_pages: how many it
-    opened for that; bulk*: what bulk copies asked the L2 for. sample: one page in so many was
-    looked at."""
+    l1_*: what warps asked for, what the L1 did not have, and what it had asked for but not got;
+    l2_*: look-ups in the L2, whose halves ask each other; stored: what warps stored; dram_*: what
+    memory moved; *_pages: how many it opened for that; bulk*: what bulk copies asked the L2 for.
+    sample: one page in so many was looked at."""
 
     sample: int
     l1_loads: int
     l1_misses: int
     l1_missed_lines: int
+    l1_late_lines: int
     l2_reads: int
     l2_writes: int
     l2_missed_lines: int
@@ -120,7 +121,8 @@ def replay(
     shape = {
         "multiprocessors": of.multiprocessors,
         "resident": resident,
-        "clusters": of.clusters,
+        "gpcs": of.gpcs,
+        "in_step": any(site.kind == "tensor" for site in code.sites),  # as products' pipelines do
         "l1_bytes": l1_bytes,
         "l2_bytes": of.l2_bytes,
     }
@@ -139,6 +141,7 @@ def replay(
         l1_loads=k * total["sectors"],
         l1_misses=k * total["l2_sectors"],
         l1_missed_lines=k * total["l2_lines"],
+        l1_late_lines=k * total["late_lines"],
         l2_reads=k * counts.l2_reads,
         l2_writes=k * counts.l2_writes,
         l2_missed_lines=k * (total["missed_lines"] - bulk_missed),

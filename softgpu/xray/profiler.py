@@ -129,6 +129,7 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
         static_shared=result.static_shared,
         dynamic_shared=result.dynamic_shared,
         registers=resources.get("registers"),
+        local_bytes=resources.get("local", 0),
         occupancy=resident,
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),

@@ -71,6 +71,7 @@ class Report:
     static_shared: int
     dynamic_shared: int
     registers: int | None
+    local_bytes: int  # of a thread
     occupancy: Occupancy
     source_line: SourceLine  # where the kernel begins
     lines: dict

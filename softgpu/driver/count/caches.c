@@ -17,14 +17,15 @@
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
-#define UNDER_WAY 4096      /* lines that a cluster of multiprocessors may have asked for */
-#define TOGETHER 4          /* multiprocessors that one answer goes to, at most */
+#define UNDER_WAY 4096      /* lines that a GPC may have asked for */
+#define TOGETHER 4          /* multiprocessors that one answer goes to, at most: as measured */
 
 static Touches launch; /* of all workers together */
 
+/* Spreads lines evenly, by one more than their numbers: 0 would stay 0. */
 static uint64_t scrambled(uint64_t line)
 {
-    line *= 0x9E3779B97F4A7C15u;
+    line = (line + 1) * 0x9E3779B97F4A7C15u;
     return line ^ line >> 29;
 }
 
@@ -144,7 +145,8 @@ static uint32_t number_of(Numbers *n, uint64_t line)
 /* ---- caches: fully associative, what was not used for longest goes first ---- */
 
 typedef struct {
-    uint32_t last; /* its last use, if it is there: not before the cache was emptied */
+    uint32_t last;        /* its last use, if it is there: not before the cache was emptied */
+    uint32_t since, site; /* when, and for which site, an L1 last asked for what it had not */
     uint8_t there, dirty, full;
 } Line;
 
@@ -158,11 +160,10 @@ typedef struct {
     uint32_t count, dirty, most;
 } Cache;
 
-/* What a cluster of multiprocessors (GPC) has asked the L2 for and not got yet: others of it that
-   want the same meanwhile get the same answer. */
+/* What a GPC, a cluster of multiprocessors, has asked the L2 for and not got yet: its request
+   coalescer (LRC) gives the same answer to others of the GPC that want it meanwhile. */
 typedef struct {
-    uint64_t step; /* when, plus 1 */
-    uint32_t line;
+    uint32_t step, line; /* step: when, from 1 */
     uint8_t sectors, takers;
 } Asked;
 
@@ -174,8 +175,9 @@ typedef struct {
     uint64_t *key;                         /* of each touch, to sort by */
     uint8_t *missed;                       /* of each load, sectors that its L1 does not have */
     Cache l1, l2[2];
-    Asked *asked;    /* UNDER_WAY of each cluster, by their lines */
+    Asked *asked;    /* UNDER_WAY of each GPC, by their lines */
     uint32_t blocks; /* of the launch */
+    uint32_t step;   /* of the replay: touches that come at the same time are of one */
     uint64_t *open;  /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
 } Chip;
@@ -188,23 +190,25 @@ static uint32_t home_of(uint64_t line) { return scrambled(line) & 1; }
 static uint32_t processor_of(const Chip *c, const Touch *t)
 { return t->block % c->shape->multiprocessors; }
 
-/* Blocks that follow each other go to one cluster, as many to each as to the others. */
-static uint32_t cluster_of(const Chip *c, const Touch *t)
+/* Blocks that follow each other go to one GPC, as many to each as to the others. */
+static uint32_t gpc_of(const Chip *c, const Touch *t)
 {
     uint32_t most = c->shape->multiprocessors, at_once = c->blocks < most ? c->blocks : most;
-    return t->block % at_once * c->shape->clusters / at_once;
+    return t->block % at_once * c->shape->gpcs / at_once;
 }
 
-/* Which half of the L2 is a cluster's own, in the order in which they get blocks: as measured. */
-static uint32_t half_of(uint32_t cluster) { return 0x8eu >> cluster % 8 & 1; }
+/* Which half of the L2 is a GPC's own: two that get blocks one after the other share one. */
+static uint32_t half_of(uint32_t gpc) { return gpc / 2 & 1; }
 
-/* The sectors of a line that a multiprocessor's cluster is not waiting for yet. */
-static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint64_t step, uint32_t sectors)
+/* The sectors of a line that a multiprocessor's GPC does not wait for yet. Blocks that do not stay
+   in step ask too late for another's answer. */
+static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
+    if (t->kind != IN_BULK && !c->shape->in_step) return sectors;
     uint32_t line = c->line[i];
-    Asked *asked = &c->asked[cluster_of(c, t) * UNDER_WAY + line % UNDER_WAY];
-    if (asked->step != step + 1 || asked->line != line || asked->takers == TOGETHER)
-        *asked = (Asked){.step = step + 1, .line = line};
+    Asked *asked = &c->asked[gpc_of(c, t) * UNDER_WAY + scrambled(t->line) % UNDER_WAY];
+    if (asked->step != c->step || asked->line != line || asked->takers == TOGETHER)
+        *asked = (Asked){.step = c->step, .line = line};
     uint32_t new = sectors & ~asked->sectors;
     asked->sectors |= sectors;
     asked->takers++;
@@ -286,7 +290,7 @@ static uint32_t pairs(uint32_t sectors)
 /* Sectors come to the L2: a multiprocessor asks its own half, which asks the line's if it must. */
 static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
-    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
+    uint32_t own = half_of(gpc_of(c, t)), home = home_of(t->line);
     CacheSite *site = &c->counts->sites[t->site];
     if (!sectors) return;
     Line *copy = use(c, &c->l2[own], c->line[i]);
@@ -310,7 +314,7 @@ static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 
 static void write_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
+    uint32_t own = half_of(gpc_of(c, t)), home = home_of(t->line);
     uint32_t count = count_of(t->sectors);
     c->counts->l2_writes += own == home ? count : 2 * count;
     Line *line = use(c, &c->l2[home], c->line[i]);
@@ -337,8 +341,14 @@ static uint32_t read_l1(Chip *c, uint32_t i, const Touch *t)
     Line *near = use(c, &c->l1, c->line[i]);
     uint32_t missing = t->sectors & ~near->there;
     near->there |= missing;
-    if (missing) c->counts->sites[t->site].l2_lines++;
-    c->counts->sites[t->site].l2_sectors += count_of(missing);
+    if (missing) {
+        near->since = c->step;
+        near->site = t->site;
+        c->counts->sites[t->site].l2_lines++;
+        c->counts->sites[t->site].l2_sectors += count_of(missing);
+    } else if (near->since == c->step && near->site == t->site) {
+        c->counts->sites[t->site].late_lines++;
+    }
     return missing;
 }
 
@@ -404,10 +414,11 @@ static uint32_t read_in_bulk(Chip *c, const Touch *t)
 static void replay(Chip *c)
 {
     uint32_t processor = 0, before = 0;
-    uint64_t step = 0;
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->by_processor[n];
         const Touch *t = &launch.touches[i];
+        c->step += !n || t->at != before || processor_of(c, t) != processor;
+        before = t->at;
         if (processor_of(c, t) != processor) empty(&c->l1);
         processor = processor_of(c, t);
         if (t->kind != IN_BULK) c->counts->sites[t->site].sectors += count_of(t->sectors);
@@ -417,11 +428,11 @@ static void replay(Chip *c)
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->order[n];
         const Touch *t = &launch.touches[i];
-        step += t->at != before;
+        c->step += !n || t->at != before;
         before = t->at;
         if (t->kind == SITE_STORE) write_l2(c, i, t);
         else if (t->kind != SITE_LOAD && t->kind != IN_BULK) change_l2(c, i, t);
-        else if (c->missed[i]) read_l2(c, i, t, not_asked(c, i, t, step, c->missed[i]));
+        else if (c->missed[i]) read_l2(c, i, t, not_asked(c, i, t, c->missed[i]));
     }
 }
 
@@ -448,7 +459,7 @@ static bool make_chip(Chip *c)
     c->key = malloc(count * sizeof *c->key);
     c->missed = malloc(count);
     c->open = calloc(OPEN, sizeof *c->open);
-    c->asked = calloc((size_t)c->shape->clusters * UNDER_WAY, sizeof *c->asked);
+    c->asked = calloc((size_t)c->shape->gpcs * UNDER_WAY, sizeof *c->asked);
     c->open_mask = OPEN > sample ? OPEN / sample - 1 : 0;
     if (!n->pages || !n->slots || !c->line || !c->order || !c->by_processor || !c->key)
         return false;

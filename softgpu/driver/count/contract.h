@@ -81,13 +81,14 @@ typedef struct Profile {
 /* The caches of a GPU, and what they did in a launch (caches.c); counts are of sectors. */
 typedef struct CacheShape {
     uint32_t multiprocessors, resident; /* resident: blocks on one of them */
-    uint32_t clusters;                  /* of multiprocessors: GPCs */
+    uint32_t gpcs, in_step; /* clusters of multiprocessors; whether blocks stay in step */
     uint32_t l1_bytes, l2_bytes;
 } CacheShape;
 
 typedef struct CacheSite {
     uint64_t sectors, l2_sectors, misses; /* that warps, the L1 and the L2 asked for */
     uint64_t l2_lines, missed_lines;      /* the same as accesses to lines */
+    uint64_t late_lines;                  /* accesses to lines that the L1 had just asked for */
     uint64_t bulk_sectors, bulk_lines;    /* of bulk copies, which no L1 has */
 } CacheSite;
 

@@ -434,3 +434,60 @@ def test_registers_that_are_spilled_pass_the_l1_and_are_of_no_checked_kind():
         for block, n in zip(report.machine.blocks, report.machine.runs)
     ]))  # fmt: skip
     assert report.limits["L1"] > others.limits["L1"]
+
+
+def reading(body, blocks, block=32, **options):
+    """The Report of blocks of threads that run this with `x`, a MB of zeros, and `i`, a number of
+    their own."""
+    text = f"""__global__ void reading(float *x)
+    {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"""
+    x = gpuarray.zeros(1 << 18, np.float32)
+    return xray.profile((text, "reading"), x, grid=blocks, block=block, **options)
+
+
+def test_multiprocessors_of_a_gpc_share_an_answer_of_the_l2():
+    multiply = """float d[4] = {};
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3},"
+                 " {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(i));"""
+
+    def asked(blocks, more=multiply):
+        return reading(f"if (x[threadIdx.x] == 1) x[i] = 2; {more}", blocks).caches.l2_reads
+
+    sectors = 4
+    # each GPC asks once for four of its blocks, and one half of the L2 asks the other
+    assert asked(8) == asked(32) == 9 * sectors and asked(64) == 17 * sectors
+    assert asked(64, more="") == 65 * sectors  # of blocks that do not stay in step, each asks
+
+
+def test_a_warp_that_wants_what_another_has_just_asked_for_waits_as_long():
+    def waits(row):
+        body = f"""float sum = 0; int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        for (int k = 0; k < 64; k++) sum += x[{row} * 32 + lane + int(sum)]; x[i] = sum;"""
+        return reading(body, 1, block=256).limits["latency of memory"]
+
+    assert waits("k") == pytest.approx(waits("(64 * warp + k)"), rel=0.05)  # lines of all, of each
+    assert waits("0") < 0.1 * waits("k")
+
+
+def test_a_sector_that_is_stored_again_and_again_goes_to_memory_once():
+    once = reading("x[i] = i;", 1024, block=256).limits
+    again = reading("for (int k = 0; k < 8; k++) ((volatile float *)x)[i] = k;", 1024, 256).limits
+    assert again["memory"] == once["memory"] and again["L2 writes"] == 8 * once["L2 writes"]
+
+
+def test_stores_to_local_memory_go_on_to_the_l2():
+    body = "float own[32]; for (int k = 0; k < 32; k++) own[k] = k; %s x[i] = own[int(x[i]) & 31];"
+    few, more = (
+        reading(body % change, 1024, 256).limits["L2 writes"]
+        for change in ("", "for (int k = 0; k < 32; k++) own[int(x[k]) & 31] += k;")
+    )
+    stored = 32 * 1024 * 8  # lines, by the loop's turns in each warp
+    each_ns = chip().l2_write_ns[0] + 4 * chip().l2_write_ns[1]
+    assert more - few == pytest.approx(stored * each_ns / 1e3, rel=0.05)
+
+
+def test_a_long_launch_on_one_line_does_not_count_for_all_of_memory():
+    body = "float sum = 0; for (int k = 0; k < 64; k++) sum += x[k & 31]; if (sum == 1) x[i] = 2;"
+    report = reading(body.replace("x[k", "((volatile float *)x)[k"), 1024, 256)
+    assert report.caches.l1_loads <= report.total["ld.sectors"] == 64 * 1024 * 8

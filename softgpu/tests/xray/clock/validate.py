@@ -143,7 +143,8 @@ def by_set(sets):
 def table_of(chip):
     """The table of another GPU's sets."""
     golden, predicted, before = (
-        read(path) for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
+        read(path)
+        for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
     )
     sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
     known = {row["set"] for row in golden.values()}
@@ -153,6 +154,11 @@ def table_of(chip):
         if wanted in known
     ]
     return "\n".join(by_set([*found, (Errors(golden, predicted, MECHANISMS), FIXED)]))
+
+
+def times(chip):
+    """Where it is recorded what the launches take on a GPU."""
+    return GOLDEN if chip == MODELLED else GOLDEN.with_name(f"{chip}.csv")
 
 
 def predictions(chip):
@@ -203,8 +209,7 @@ def ratios():
     had run them: H200's and H100's."""
     found = defaultdict(list)
     for golden, predicted in (
-        (read(GOLDEN), read(first_said(MODELLED))),
-        (read(GOLDEN.with_name("h100.csv")), read(first_said("h100"))),
+        (read(times(chip)), read(first_said(chip))) for chip in (MODELLED, "h100")
     ):
         for name, row in golden.items():
             if not row["set"].endswith("blind") or name not in predicted:
@@ -292,6 +297,8 @@ def main():
     if options.profile is not None:
         sets = options.profile or [*SETS, "blind"]
         cases = [*CASES, *BLIND, *TENSOR, *HOPPER, *OF_MECHANISMS]
+        recorded = read(times(options.chip))
+        cases = [case for case in cases if case.name in recorded]
         profile(cases, sets, options.chip, predictions(options.chip))
     if options.chip != MODELLED:
         return write(options.chip, table_of(options.chip))

@@ -155,19 +155,19 @@ def _in_groups():
     """Convolutions whose channels are in groups, each channel in one of its own if depthwise."""
     x, y = _array(2, 16, 12, 20, kind=F32), _array(2, 32, 12, 20, kind=F32)
     by_plane, by_group = _array(32, 1, 3, 3, kind=F32), _array(32, 4, 3, 3, kind=F32)
-    for file, name, first, other, told, groups in (
-        ("depthwise", "conv2d", x, by_plane, (), 16),
-        ("depthwise_weight", "conv2d_weight", x, y, (by_plane.shape,), 16),
-        ("input", "conv2d_input", by_group, y, (x.shape,), 4),
+
+    def of_weight(x, y):
+        _ops("conv2d_weight", by_plane.shape, y, padding=1, groups=16)(x)
+
+    def of_input(weight, y):
+        _ops("conv2d_input", weight, y, padding=1, groups=4)(x.shape)
+
+    for file, groups, run, *arrays in (
+        ("depthwise", 16, _ops("conv2d", padding=1, groups=16), x, by_plane),
+        ("depthwise_weight", 16, of_weight, x, y),
+        ("input", 4, of_input, by_group, y),
     ):
-
-        def run(first, other, name=name, told=told, groups=groups):
-            from helpers import ops
-
-            shapes = {"conv2d": (first,), "conv2d_weight": (first, *told)}.get(name, (*told, first))
-            getattr(ops, name)(*shapes, other, padding=1, groups=groups)
-
-        yield _by_operation(f"convolution/{file}.cu", run, first, other, more=f"{groups} groups")
+        yield _by_operation(f"convolution/{file}.cu", run, *arrays, more=f"{groups} groups")
 
 
 def _steps():
