@@ -24,6 +24,8 @@ LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is reported
 NEAR = 0.02  # of what all elements come to
+TILES = 8, 16, 32, 64  # lines of a tile
+SURELY = 0.999  # the cosine of an angle, of what is the same but for rounding
 MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
@@ -562,7 +564,7 @@ def _on_products(c: _Common) -> str:
         return ""
     m, n = c.shape[-2:]
     matrices = [(number, given) for number, given in c.inputs.items() if given.ndim >= 2]
-    for (_, a), (_, b) in zip(matrices, matrices[1:]):
+    for (first, a), (second, b) in zip(matrices, matrices[1:]):
         unit = int(c.places[0]) // (m * n)
         a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:]) for x in (a, b))
         a, b = (x[unit % len(x)] for x in (a, b))
@@ -570,8 +572,26 @@ def _on_products(c: _Common) -> str:
         if ways and a.shape[1] > 1:
             expected = c.all[unit * m * n : (unit + 1) * m * n].reshape(m, n)
             b = max(ways, key=lambda way: _likeness(a @ way, expected))
-            return _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
+            told = _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
+            return told or _on_one_operand(c, {first: a, second: b}, unit)
     return ""
+
+
+def _on_one_operand(c: _Common, operands: dict[int, Array], unit: int) -> str:
+    """The product of one of the two and itself."""
+    m, n = c.shape[-2:]
+    got = c.all_got[unit * m * n : (unit + 1) * m * n].reshape(m, n)
+    for number, x in operands.items():
+        if any(_likeness(made, got) > SURELY for made in _squares(x, got.shape)):
+            return Next.SAME_OPERAND(number=number)
+    return ""
+
+
+def _squares(x: Array, shape: tuple[int, int]) -> Iterator[Array]:
+    """The products of a matrix by itself, turned or not, that have this shape."""
+    for y, z in ((x, x), (x, x.T), (x.T, x)):
+        if x.size <= LARGEST and y.shape[1] == z.shape[0] and (len(y), z.shape[1]) == shape:
+            yield y @ z
 
 
 def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
@@ -635,8 +655,14 @@ def _scale(expected: Array, products: Array, room: Array) -> float:
 
 def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
     """Which of its elements may have been used at each place of these columns: rows and columns
-    exchanged, whole rows, or whatever solves the equations. One past the last: a 0."""
+    exchanged, or those of tiles, whole rows, or whatever solves the equations. One past the last:
+    a 0."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
+    row, column = np.arange(used.shape[0])[:, None], columns
+    for side in TILES:
+        y, x = column // side * side + row % side, row // side * side + column % side
+        is_inside = (y < used.shape[0]) & (x < used.shape[1])
+        yield np.where(is_inside, y * used.shape[1] + x, used.size)
     if known.shape[0] >= known.shape[1]:
         solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
         off = [np.abs(used[:, columns] - row).sum(1) for row in solved]
@@ -655,7 +681,7 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
     if not np.isfinite(terms).all():
         return ""
     weights, *_ = np.linalg.lstsq(terms, got, rcond=None)
-    if (np.abs(terms @ weights - got) > c.room[here]).any():
+    if (np.abs(terms @ weights - got) > c.room[here] + c.unit * np.abs(got)).any():
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)

@@ -220,7 +220,8 @@ def which_keys(
         for begin, end in ends + [(n, m) for m in (last, last + 1) for n in range(m + 1)]:
             powers = np.exp(scores[begin : end + 1] - scores[begin : end + 1].max())
             made = powers @ values[begin : end + 1] / powers.sum()
-            if (begin, end) != (first, last) and np.allclose(made, got[unit, query], 1e-3, 1e-3):
+            is_like = np.allclose(made, got[unit, query], 1e-3, 1e-3, equal_nan=True)
+            if is_like and (begin, end) != (first, last):
                 right, yours = (
                     f"keys {one} to {other}" if one < other else f"key {one} only"
                     for one, other in ((first, last), (begin, end))

@@ -442,11 +442,15 @@ class _Wrong:
     @property
     def count(self):
         """How many are wrong; those that are to be NaN, and that nobody has written, too."""
+        return int((self.is_wrong | self.is_untouched).sum())
+
+    @cached_property
+    def is_untouched(self):
+        """Which still hold the fill value, a NaN."""
         if self.dtype.kind != "f" or self.out.initial is not None:
-            return self.places.size
+            return np.zeros(self.got.shape, bool)
         whole = f"u{self.dtype.itemsize}"
-        poison = np.full_like(self.got, checks.POISON).view(whole)
-        return int((self.is_wrong | (self.got.view(whole) == poison)).sum())
+        return self.got.view(whole) == np.full_like(self.got, checks.POISON).view(whole)
 
     def text(self, launch, name, differs, start):
         """What is wrong, of which the first wrong element is differs.place."""
@@ -571,9 +575,9 @@ class _Wrong:
     def advice(self, launch, judge):
         """What to look at next."""
         wrong = self.got[self.is_wrong]
+        untouched = np.flatnonzero(self.is_untouched & self.is_wrong)
         if self.dtype.kind == "f" and np.isnan(wrong).all():
-            was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
-            if self.out.initial is None and was_there:
+            if untouched.size == wrong.size:
                 return Next.UNTOUCHED()
             if words := self._explained(launch, judge):
                 return words
@@ -591,6 +595,9 @@ class _Wrong:
             return Next.NAN_LOST()
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
+        if untouched.size:
+            place = self._named(untouched[0])
+            return Next.SOME_UNTOUCHED(count=f"{untouched.size:,}", place=place)
         if words := self._on_narrow_type() or self._on_flushed():
             return words
         if words := in_common(self.got, self.out, self.is_wrong, launch.arrays):
