@@ -29,9 +29,7 @@ def explain(launch, out, got):
     a, b = ((x.view(np.uint16).astype(np.uint32) << 16).view(np.float32) for x in (a, b))
     with np.errstate(all="ignore"):
         if np.allclose(a.astype(float) @ b.T, got.reshape(len(a), -1), 1e-3, 1e-3, True):
-            return (
-                "Your product reads the halves as bfloat16: its last argument names the type."
-            )
+            return "Your product reads the halves as bfloat16: its last argument names the type."
     return None
 
 

@@ -55,10 +55,11 @@ JUDGE = Judge(
     counted=(4, 128),
     budget={},
     limits=None,
-    advice={
-        "race": "Some threads store the new key and value, and others read them. All must meet in"
+    advice=dict.fromkeys(
+        ["race", "missing __syncwarp"],
+        "Some threads store the new key and value, and others read them. All must meet in"
         " between: __syncthreads(), outside of any condition.",
-    },
+    ),
     survivors={
         "slot <= last ? 1": "what all scores have more is no difference to their shares",
         "score + block_reduce": "shares are the same while no power overflows: 07's lesson",

@@ -1685,6 +1685,22 @@ def used_as(name, right, wrong):
         ("15.box", "half of the bytes", Advice.EXPECT_BYTES()),
         ("15.phases", "always phase 0", Advice.ARRIVALS()),
         ("17.push", "no barrier before the flag", "race"),
+        (
+            "18.capstone_four",
+            "the first of x",
+            Next.OPERAND(which=Part.SECOND(), right="[0, 0]", wrong="[32, 0]"),
+        ),
+        (
+            "18.eight",
+            "a pack backwards",
+            Next.OPERAND(which=Part.SECOND(), right="[3, 0]", wrong="[0, 0]"),
+        ),
+        ("18.hunt_slot", "a fence alone", "race"),
+        (
+            "18.row",
+            "a pack again",
+            Next.TERMS(depth=40, how=Part.COUNTED(times="2"), which=Part.TERMS(first=32, last=39)),
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -1712,6 +1728,14 @@ def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
         ("16.hunt_mask", "a NaN is too late", "−∞ − (−∞)"),
         ("16.hunt_mask", "rows that see nothing at all are NaN", "0 / 0"),
         ("17.capstone_ring", "a step too many", "flags[0, 0]"),
+        ("18.append", "columns before slots", "cache[0, 15, 0]"),
+        ("18.capstone_four", "scales as whole numbers", "NVFP4::scale"),
+        ("18.eight", "a sum of whole numbers", "float"),
+        ("18.gate", "the next gate passes", "made[0, 0, 1]"),
+        ("18.hunt_scale", "the mean of both", "0.5"),
+        ("18.norm", "one more than the weight", "1 + weight[i]"),
+        ("18.query", "the first text's slots", "seen[text]"),
+        ("18.rotate", "the row for the position", "turns[0, 0]"),
     ],
 )
 def test_a_judges_own_advice_names_what_came_out(name, what, fact, kernel_of):
