@@ -83,7 +83,7 @@ def explain(launch, out, got):
         ("fewer", (table, seen - 1), "A text sees seen[text] slots; yours leaves out the last."),
         ("same", (table, np.full_like(seen, seen[0])), "Each text sees seen[text] slots."),
         ("scale", (table, seen), "`own` is scaled already: don't multiply by scale again."),
-        ("power", (table, seen), "The powers are those of e: expf, not exp2f."),
+        ("power", (table, seen), "Take powers of e, by expf, not of 2."),
     ):
         least = -(-sees.max() // PAGE)
         if sees.min() < 1 or of_pages[:, :least].max(initial=0) >= len(keys) or slots < sees.max():

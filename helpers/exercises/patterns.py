@@ -28,7 +28,7 @@ LIKELY = 0.25  # chances, on average, that prove nothing
 TINY = 1e-30  # as good as 0
 NEAR = 0.02  # of what all elements come to
 TILES = 8, 16, 32, 64  # lines of a tile
-SURELY = 0.999  # the cosine of an angle, of what is the same but for rounding
+SURELY = 0.999  # the cosine of an angle, of what differs by rounding alone
 MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
@@ -628,7 +628,8 @@ def _on_a_vector(c: _Common) -> str:
 def _on_matrices(c: _Common, a: Array, b: Array, unit: int) -> str:
     """Terms that count too often or not at all, or another element in place of one."""
     terms, others = (on(c, a, b, unit) for on in (_on_terms, _on_another_operand))
-    return others if others and terms and terms.has(Part.WEIGHTED) else terms or others
+    is_weighted = isinstance(terms, Said) and terms.has(Part.WEIGHTED)
+    return others if others and is_weighted else terms or others
 
 
 def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
@@ -692,8 +693,8 @@ def _scale(expected: Array, products: Array, room: Array) -> float:
 
 def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
     """Which of its elements may have been used at each place of these columns: rows and columns
-    exchanged, or those of tiles, whole rows, or whatever solves the equations. One past the last:
-    a 0."""
+    exchanged, of elements or of tiles, whole rows, or whatever solves the equations. One past the
+    last: a 0."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
     row, column = np.arange(used.shape[0])[:, None], columns
     for side in TILES:
