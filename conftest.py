@@ -43,6 +43,7 @@ _finished = itertools.count(1)
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
     parser.addoption("--sample-tests", type=float, default=1, help="and of tests with few of them")
+    parser.addoption("--rotating", type=float, default=1, help="of tests that take turns: the same")
     parser.addoption("--marked", action="store_true", help="a mark before each sentence")
     parser.addoption("--sample-seed", default="", help="a text, such as the date: another sample")
 
@@ -67,11 +68,16 @@ def pytest_collectstart(collector):
 
 
 def pytest_collection_modifyitems(config, items):
+    tests, seed = (config.getoption(f"--sample-{what}") for what in ("tests", "seed"))
+    left_out = set()
     if (fraction := config.getoption("--sample")) < 1:
-        tests, seed = (config.getoption(f"--sample-{what}") for what in ("tests", "seed"))
         left_out = beyond_sample(items, fraction, tests, seed)
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
+    elif (fraction := config.getoption("--rotating")) < 1:
+        rotating = [item.nodeid for item in items if item.get_closest_marker("rotating")]
+        waiting = set(rotating).difference(drawn(rotating, fraction, seed))
+        left_out = {item for item in items if item.nodeid in waiting}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     items.sort(key=turn, reverse="PYTEST_XDIST_WORKER" not in os.environ)
 
 
@@ -81,14 +87,16 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
+def drawn(names, share, seed):
+    """So large a share of some names, one at least, by their hash: with another seed others."""
+    names = sorted(names, key=lambda name: hashlib.sha256((seed + name).encode()).digest())
+    return names[: max(round(len(names) * share), 1)]
+
+
 def beyond_sample(items, fraction, tests, seed):
     """What a sample leaves out, by a hash of names and the seed: long tests; of each test's cases
     all but a fraction; and of a file's tests that have less than one case in it all but `tests`.
     Of slow tests half of either stays (at least one does; over many seeds, all do)."""
-
-    def drawn(names, share):
-        names = sorted(names, key=lambda name: hashlib.sha256((seed + name).encode()).digest())
-        return names[: max(round(len(names) * share), 1)]
 
     cases, part, few = defaultdict(list), {}, defaultdict(list)
     for item in items:
@@ -100,9 +108,9 @@ def beyond_sample(items, fraction, tests, seed):
         if len(names) * fraction * part[test] < 1:
             few[test.partition("::")[0], tests * part[test]].append(test)
     for (_, share), names in few.items():
-        for test in {*names}.difference(drawn(names, share)):
+        for test in {*names}.difference(drawn(names, share, seed)):
             del cases[test]
-    kept = {n for test, names in cases.items() for n in drawn(names, fraction * part[test])}
+    kept = {n for test, names in cases.items() for n in drawn(names, fraction * part[test], seed)}
     return {item for item in items if item.nodeid not in kept}
 
 

@@ -119,5 +119,5 @@ def defined(cell):
     """The kernels of a cell; there must be one."""
     names = Declarations(cell).kernels
     if not names:
-        raise LookupError("this cell defines no kernel: __global__ void name(...) { ... }")
+        raise LookupError("this cell defines no kernel: write `__global__ void name(...) { ... }`")
     return names

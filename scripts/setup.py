@@ -176,7 +176,7 @@ def make_environment():
     if stamp_is("environment", key) and PYTHON.exists() and not UNFINISHED.exists():
         return
     if VENV.exists() and not STAMPS.exists() and any(VENV.iterdir()):
-        raise SetupError("{} is not the lab's. Move it away: mv .venv .venv.old".format(VENV))
+        raise SetupError("{} is not the lab's. Move it away: `mv .venv .venv.old`".format(VENV))
     with progress("Python {}.{}.{} environment".format(*sys.version_info)):
         if VENV.exists():
             # The stamps go last: an interrupted removal must still be known as the lab's.

@@ -77,7 +77,7 @@ def update(fresh=""):
             origins[notebook.name] = digest(text)
         elif digest(text) != origin:
             print(f"{notebook.name} has changed in the course since your copy was made:"
-                  f" make fresh NOTEBOOK={number_of(notebook)} begins anew")  # fmt: skip
+                  f" `make fresh NOTEBOOK={number_of(notebook)}` begins anew")  # fmt: skip
     note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")
 
 

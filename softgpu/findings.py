@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .advice import line_name
 from .faults import Fault
 from .phrases import Said, joined
 from .words import FindingKind, Place, Report
+
+if TYPE_CHECKING:
+    from .xray.fidelity import Fidelity
 
 __all__ = ["FOLDED", "Finding", "Findings", "without_repeats"]
 
@@ -83,9 +89,16 @@ class Findings(list):
     """The findings of one launch, in the order in which they happened."""
 
     def __init__(
-        self, kernel: str, found=(), dropped: int = 0, lost: bool = False, exposed_bytes: int = 0
+        self,
+        kernel: str,
+        found=(),
+        find_fidelity: Callable[[], Fidelity] | None = None,
+        dropped: int = 0,
+        lost: bool = False,
+        exposed_bytes: int = 0,
     ):
         super().__init__(found)
+        self._find_fidelity = find_fidelity
         self.kernel = kernel
         self.dropped = dropped  # occurrences of further findings, which were not kept
         self.lost = lost  # more happened than races could be looked for in
@@ -97,7 +110,14 @@ class Findings(list):
 
     def of(self, kind: FindingKind | str) -> Findings:
         """The findings of one kind."""
-        return Findings(self.kernel, [f for f in self if f.kind == kind])
+        return Findings(self.kernel, [f for f in self if f.kind == kind], self._find_fidelity)
+
+    @cached_property
+    def fidelity(self) -> Fidelity:
+        """Which of the kernel's instructions, run or not, give a GPU's bits."""
+        if self._find_fidelity is None:
+            raise LookupError(f"{self.kernel}: these findings are of no launch")
+        return self._find_fidelity()
 
     @property
     def more(self) -> list[Said]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import sass
 from .contract import DEVICE
@@ -20,6 +21,9 @@ from .ptx import PtxError, TooLarge, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
+
+if TYPE_CHECKING:
+    from .xray.fidelity import Fidelity
 
 __all__ = ["LoadedModule", "at_work_on"]
 
@@ -59,6 +63,12 @@ class LoadedModule:
         self._watched_layouts: dict[str, Layout] = {}
         self._codes: dict[tuple[str, str, bool], KernelCode] = {}
         self._told_refusals = False
+
+    def fidelity(self, kernel: str) -> Fidelity:
+        """Which of a kernel's instructions, run or not, give a GPU's bits."""
+        from .xray.fidelity import fidelity_of  # whose package imports this module
+
+        return fidelity_of(self.layout(kernel), kernel)
 
     def layout(self, kernel: str) -> Layout:
         """Where a kernel's shared and local memory lies; refuses more than there can be."""

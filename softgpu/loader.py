@@ -46,6 +46,7 @@ class Engine:
         self.prints_tracebacks = settings.debugged()
         self.findings_fail = True  # whether a sanitized launch with findings fails
         self.tell_findings: Callable[[Findings], None] = _print  # what is done with them, once
+        self.tell_watched: Callable[[LoadedModule, str], None] = lambda module, kernel: None
         self._told: set[str] = set()
         self._compiling = threading.Lock()
         self._callbacks = (
@@ -285,6 +286,8 @@ class Engine:
             if folder := settings.dump_folder():
                 _dump(code, build_name, folder)
             address = code.address(self.library)
+        if build_name == "sanitize":
+            self.tell_watched(module, name)
         counters = code.notes.get("counters", 0)
         entry = ffi.cast("void *", address)
         made = _TIERS.index("full" if code.is_full else "quick")

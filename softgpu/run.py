@@ -26,7 +26,9 @@ from typing import Any
 from . import install
 from .build import BuildError
 from .contract import ffi
+from .declarations import short_name
 from .findings import Findings
+from .loaded import LoadedModule
 from .loader import Engine
 from .programs import SUFFIXES, ProgramError, Runtime, load_program, run_main, sources_of
 from .toolkit import ToolkitError, find_cuda_12, find_toolkit
@@ -48,15 +50,25 @@ class _Asked:
             self._lines = open(self.json, "w", buffering=1) if self.json else None
         except OSError as error:
             raise ProgramError(f"--json {self.json}: {error.strerror}") from None
-        self._seen: set[tuple] = set()
+        self._seen: set[object] = set()
         if self.sanitize:
             engine.findings_fail, engine.tell_findings = False, self._tell_findings
+            engine.tell_watched = self._tell_watched
             engine.sanitize_launches()
         if self.profile:
             engine.profile_launches(lambda result: self._tell_profile(engine, result))
 
     def _tell_findings(self, found: Findings) -> None:
         self._tell(found, map(asdict, found))
+
+    def _tell_watched(self, module: LoadedModule, kernel: str) -> None:
+        """Which results to trust of a kernel, before its first watched launch."""
+        name = short_name(kernel)
+        if name not in self._seen:
+            self._seen.add(name)
+            fidelity = module.fidelity(kernel)
+            record = {"kernel": name, "fidelity": fidelity.as_dict()}
+            self._tell(f"Fidelity of {name}: {fidelity}.", [record])
 
     def _tell_profile(self, engine: Engine, result: Any) -> None:
         """A report of each kernel's first launch with a grid and block."""

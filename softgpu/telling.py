@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from . import contract
@@ -106,7 +106,8 @@ def last_findings(
     if not has_ended:
         told.append(teller.tell_fault(last_fault(engine.runtime)))
     exposed = runtime.sg_sanitize_exposed()
-    return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
+    find_fidelity = partial(launch.module.fidelity, launch.kernel)
+    return kind(launch.name, told, find_fidelity, dropped[0], bool(lost[0]), exposed)
 
 
 _CALLS = {"barrier": "__syncthreads()", "fence": "__threadfence()"}

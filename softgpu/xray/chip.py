@@ -15,6 +15,7 @@ CHIPS = Path(__file__).parent / "chips"
 MODELLED = "h200"  # what the software GPU presents itself as
 LIMITS = {  # what the file of a chip names only where it is not the software GPU's
     "multiprocessors": DEVICE["multiprocessors"],
+    "clusters": 8,
     "warps": DEVICE["sm_warps"],
     "blocks": DEVICE["sm_blocks"],
     "registers": DEVICE["sm_registers"],
@@ -29,6 +30,7 @@ class Chip:
 
     name: str
     multiprocessors: int
+    clusters: int  # of multiprocessors, each with one way to the L2 (GPC)
     warps: int  # that a multiprocessor holds at once, as the next ones
     blocks: int
     registers: int

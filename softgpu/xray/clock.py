@@ -23,7 +23,7 @@ from ..sass import second_factor
 from ..words import Predicted, Unpredicted
 from .chip import Chip, chip
 
-__all__ = ["Prediction", "errors", "in_words", "kind_of", "memory_us", "predict", "short_us"]
+__all__ = ["Prediction", "errors", "in_words", "memory_us", "predict", "short_us"]
 
 ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
@@ -149,14 +149,12 @@ def predict(report):
 
 
 def _kind(report, limit):
-    """Its kind of launches; "" for those with local memory, which no recorded set has."""
-    if report.total["ldl.requests"] or report.total["stl.requests"]:
+    """Its kind of launches; "" for those with local memory, spilled registers among it."""
+    t, opcodes = report.total, report.machine.opcodes
+    if t["ldl.requests"] or t["stl.requests"] or any(o.startswith(("LDL", "STL")) for o in opcodes):
         return ""
-    return "tensor" if _multiplies(report) or report.caches.bulk_lines else kind_of(limit)
-
-
-def kind_of(limit: str) -> str:
-    """The kind of launches of which this takes longest."""
+    if _multiplies(report) or report.caches.bulk_lines:
+        return "tensor"
     return KIND_OF.get(limit, "work")
 
 
@@ -281,7 +279,7 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
-    local = sum(
+    local = _spilled(report) + sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4) for op in ("ldl", "stl")
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
@@ -290,6 +288,17 @@ def _pipes(report, of):
     cycles["shared memory"] = shared + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _spilled(report):
+    """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
+    t, opcodes = report.total, report.machine.opcodes
+    words = sum(
+        n * {"64": 2, "128": 4}.get(opcode.rpartition(".")[2], 1)
+        for opcode, n in opcodes.items()
+        if opcode.partition(".")[0] in ("LDL", "STL")
+    )
+    return max(words - (t["ldl.sectors"] + t["stl.sectors"]) / 4, 0)
 
 
 def _product_cycles(report, of):
@@ -360,16 +369,17 @@ def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
-    far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
+    here = Far(_global_loads(report))
+    far = replace(here, l1=caches.l1_missed_lines / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
-        far = far[0], far[1] + LATE * max(far[0] - far[1], 0) / max(waves, 1)
+        far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
-    steps, near = (_chain(report, of, (0, 0), cycles) for cycles in (0, barrier))
+    steps, near = (_chain(report, of, here, cycles) for cycles in (0, barrier))
     turns = None
     if _multiplies(report):
         warps = -(-report.thread_count // 32)
         turns = Turns(max(warps / QUARTERS, 1), _wavefronts(report) * warps)
-    there, away = (_chain(report, of, where, barrier, turns) for where in ((0, 0), far))
+    there, away = (_chain(report, of, where, barrier, turns) for where in (here, far))
     cycles = {
         "latency of memory": away - there,
         "dependent steps": there - near + steps,
@@ -379,6 +389,28 @@ def _waits(report, of):
     waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
     seats = of.multiprocessors * max(report.occupancy.blocks, 1)
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
+
+
+@dataclass(frozen=True)
+class Far:
+    """Which loads are of global memory, and what share of them the L1 and the L2 do not have."""
+
+    loads: tuple[str, ...]
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+def _global_loads(report):
+    """What opcodes load from global memory: generic loads, unless most go to shared memory."""
+    opcodes = report.machine.opcodes
+    generic = sum(n for o, n in opcodes.items() if o.partition(".")[0] == "LD")
+    return GLOBAL_LOADS if 2 * _generic_shared(report) > generic else (*GLOBAL_LOADS, "LD")
+
+
+def _generic_shared(report):
+    """How many generic loads of warps go to shared memory."""
+    named = sum(n for o, n in report.machine.opcodes.items() if o.partition(".")[0] == "LDS")
+    return max(report.total["lds.requests"] - named, 0)
 
 
 @dataclass(frozen=True)
@@ -393,7 +425,8 @@ class Turns:
 def _wavefronts(report):
     """Wavefronts of an instruction that reads shared memory, where products wait for them."""
     opcodes, t = report.machine.opcodes, report.total
-    reads = sum(n for o, n in opcodes.items() if o.startswith(("LDS.", "LDSM")) or o == "LDS")
+    reads = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "LDSM"))
+    reads += _generic_shared(report)
     return t["lds.wavefronts"] / reads if reads and _multiplies(report) else 0
 
 
@@ -409,19 +442,47 @@ def _multiplies(report):
 
 def _chain(report, of, far, barrier, turns=None):
     """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
-    runs while the others wait; where they tell each other by mbarriers, they go on meanwhile. far:
-    shares of loads that the L1 and the L2 do not have. turns: with others; None: it is alone, and
-    only a product's sum takes time."""
+    runs while the others wait; where they tell each other by mbarriers, they go on meanwhile.
+    turns: with others; None: it is alone, and only a product's sum takes time."""
     turns = turns or Turns()
     machine, warps = report.machine, report.warp_count
     if _tells_by_mbarriers(report):
         return max(_by_warp(report, of, far, barrier, turns).values())
+    cycles = _pipelined(machine, lambda: _Walk(of, far, barrier, turns))
     return sum(
         max(runs / warps, min(1, runs / report.block_count))
-        * _cycles(block, of, far, barrier, turns)
-        for block, runs in zip(machine.blocks, machine.runs)
+        * (cycles[n] if n in cycles else _cycles(block, of, far, barrier, turns))
+        for n, (block, runs) in enumerate(zip(machine.blocks, machine.runs))
         if runs
     )
+
+
+def _pipelined(machine, new_walk):
+    """{number of a block of code: its cycles} in loops of several blocks one of which waits for
+    copies that others began, perhaps some turns before; what few turns run is left out."""
+    found: dict[int, float] = {}
+    for first, last in _loops(machine.blocks):
+        numbers = [n for n in range(first, last + 1) if 2 * machine.runs[n] > machine.runs[last]]
+        blocks = [machine.blocks[n] for n in numbers]
+        bases = [{m.base for m in block.instructions} for block in blocks]
+        waiting = [b for b, of in zip(blocks, bases) if "DEPBAR" in of and "LDGSTS" not in of]
+        if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in of for of in bases):
+            continue
+        walk, turns = new_walk(), 2 + max(m.keeps for b in waiting for m in b.instructions)
+        for turn in range(2 * turns):
+            for n, block in zip(numbers, blocks):
+                begun = walk.now
+                walk.through(block)
+                if turn >= turns:  # the loop is under way
+                    found[n] = found.get(n, 0) + (walk.now - begun) / turns
+    return found
+
+
+def _loops(blocks):
+    """(first, last) of the blocks of loops of several, inner loops first."""
+    places = {label: n for n, block in enumerate(blocks) for label in block.labels}
+    ends = [(places.get(b.instructions[-1].target, n), n) for n, b in enumerate(blocks)]
+    return sorted(((a, b) for a, b in ends if a < b), key=lambda loop: loop[1] - loop[0])
 
 
 def _by_warp(report, of, far, barrier, turns):
@@ -458,10 +519,10 @@ def _copies(report, of, chain):
 
 
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
-LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG"
+GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
-KINDS = {"SYNCS": "signal", "LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle",
+KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared", "SHFL": "shuffle",
          "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
          "LDSM": "matrices"}  # fmt: skip
@@ -503,7 +564,7 @@ class _Walk:
                 self._wait(set(loads.values()) | waits)
                 loads.clear()
             self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)]) + 1
-            if m.base in LOADS:
+            if m.base in self.far.loads:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
@@ -539,7 +600,7 @@ class _Walk:
             latency, cycles = self.of.product(m.opcode)[:2]
             self.now += max(QUARTERS * cycles * self.turns.sharing - 1, 0)
             return latency
-        if m.base in ("LDS", "LDSM"):
+        if m.base in ("LDS", "LDSM", "LD"):
             self.shared = max(self.shared, self.now) + self.turns.wavefronts
             return max(self.shared - self.now, 0) + self.of.latency.get(
                 KINDS[m.base], self.of.latency["shared"]
@@ -568,7 +629,7 @@ def _arrival(loads, of, far):
     """When the last of several loads is there: with so many, one more likely comes from afar."""
     begun, count = max(at for _, at, _ in loads), len(loads)
     near, l2, dram = (of.latency[level] for level in ("l1", "l2", "dram"))
-    past_l1, past_l2 = (min(1, count * share) for share in far)
+    past_l1, past_l2 = (min(1, count * share) for share in (far.l1, far.l2))
     return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
 
 

@@ -47,7 +47,8 @@ def _recorded() -> Set[str]:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How many of a launch's executed PTX instructions (of warps) give a GPU's bits.
+    """How many of a launch's PTX instructions give a GPU's bits: executed ones, of warps, in a
+    profile; in the sanitizer's findings each that the kernel has, once.
 
     `exact`: the results of their form were recorded on a GPU, and are the same here.
     `approximate`: by form, those whose results CUDA bounds only: here they lie within that bound of
@@ -80,14 +81,14 @@ class Fidelity:
         )
 
 
-def fidelity_of(layout: Layout, kernel: str, executed: Counter[int]) -> Fidelity:
+def fidelity_of(layout: Layout, kernel: str, executed: Counter[int] | None = None) -> Fidelity:
     """What can be said of a launch. `executed`: how often each instruction of the module ran, by
-    its token."""
+    its token; None where nobody counted: then each counts once."""
     functions = [layout.module.functions[name] for name in layout.calls]
     exact, approximate, by_the_manual = 0, Counter[str](), Counter[str]()
     doubtful = set()
     for item in (item for function in functions for item in function.instructions):
-        if not (times := executed[item.token]):
+        if not (times := 1 if executed is None else executed[item.token]):
             continue
         form = form_of(item)
         if _APPROXIMATE.intersection(item.modifiers):

@@ -120,6 +120,7 @@ def replay(
     shape = {
         "multiprocessors": of.multiprocessors,
         "resident": resident,
+        "clusters": of.clusters,
         "l1_bytes": l1_bytes,
         "l2_bytes": of.l2_bytes,
     }

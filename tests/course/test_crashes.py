@@ -73,9 +73,9 @@ def test_{number}():
 """
 
 
-def sampled(folder, text, seed, *options):
+def sampled(folder, text, seed, *options, share="--sample=0.1"):
     """The cases of a sample, without their file."""
-    options = "-n", "0", "--collect-only", "--sample=0.1", f"--sample-seed={seed}", *options
+    options = "-n", "0", "--collect-only", share, f"--sample-seed={seed}", *options
     done = run_of(folder, text, *options)
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
@@ -93,3 +93,25 @@ def test_a_sample_has_half_of_the_slow_tests_with_few_cases_and_another_seed_has
     halves = [sampled(tmp_path, text, "", f"--sample-tests={share}") for share in (1, 0.5)]
     assert [*map(len, [*samples, *halves])] == [8 + 4] * 3 + [8 + 4, 4 + 2]
     assert samples[0] == samples[1] == halves[0] != samples[2]
+
+
+TURNS = """
+import pytest
+
+@pytest.mark.parametrize("case", [pytest.param(n, marks=[pytest.mark.rotating]) for n in range(40)])
+def test_in_turn(case):
+    pass
+
+@pytest.mark.parametrize("case", range(5))
+def test_always(case):
+    pass
+"""
+
+
+def test_cases_that_take_turns_run_in_part_and_with_another_seed_others(tmp_path):
+    first, again, other = (
+        sampled(tmp_path, TURNS, seed, share="--rotating=0.25") for seed in ("", "", "another")
+    )
+    assert first == again != other
+    for ran in first, other:
+        assert [sum(name in case for case in ran) for name in ("in_turn", "always")] == [10, 5]

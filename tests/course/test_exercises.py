@@ -4,7 +4,9 @@ import ast
 import builtins
 import inspect
 import mmap
+import os
 import re
+import subprocess
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -138,9 +140,38 @@ def compiled(name, *whats):
 
 @pytest.fixture
 def kernel_of(request):
-    """Compiles a text of an exercise, together with the others; of a sample, alone."""
-    alone = request.config.getoption("--sample") < 1
-    return lambda name, what: compiled(name, *([what] if alone else []))[what]
+    """Compiles a text of an exercise, together with the others that this test tries in this run."""
+    function = request.node.function
+
+    def of(name, what):
+        tried = [i for i in request.session.items if getattr(i, "function", 0) is function]
+        cases = [item.callspec.params for item in tried if hasattr(item, "callspec")]
+        together = [case["what"] for case in cases if case["name"] == name and "what" in case]
+        return compiled(name, *(together if what in together else [what]))[what]
+
+    return of
+
+
+def unchanged():
+    """The exercises whose files are as in the commit SINCE (the last one); none where git can't
+    say."""
+    since = os.environ.get("SINCE", "HEAD^")
+    command = ["git", "diff", "--name-only", since, "--", texts.ROOT]
+    try:
+        changed = subprocess.run(
+            command, cwd=texts.ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return set()
+    return set(NAMES).difference(path.split("/")[1] for path in changed.stdout.splitlines())
+
+
+def wrong_ones():
+    """(exercise, what is wrong) of each wrong kernel; unless the exercise changed, they take turns."""
+    in_turn = unchanged()
+    for name in NAMES:
+        marks = [pytest.mark.rotating] if name in in_turn else []
+        yield from (pytest.param(name, what, marks=marks) for what in wrong(name))
 
 
 @pytest.mark.slow
@@ -155,7 +186,7 @@ def test_the_solution_passes_with_the_best_counters(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
+@pytest.mark.parametrize("name, what", wrong_ones())
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch, marked):
     """Whatever the sentences are: each has a mark before it here."""
     refused = wrong(name)[what].refused

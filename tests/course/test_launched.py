@@ -19,10 +19,6 @@ BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
     *(f"gemm/{name}.cu" for name in ("hopper", "hopper_float8", "tensor_float8")),
 ]
-OF_DECODING = [
-    f"decode/{name}.cu"
-    for name in ("attend", "embed", "rms_norm", "rotary", "sample", "swiglu", "thin")
-]
 OF_RANKS = [
     f"ranks/{name}.cu" for name in ("one_shot", "packets", "push", "ring", "tree", "two_shot")
 ]
@@ -41,7 +37,6 @@ NOT_LAUNCHED = {
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
-    **dict.fromkeys(OF_DECODING + OF_GROUPS, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",

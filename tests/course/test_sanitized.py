@@ -101,8 +101,8 @@ def test_guarded_arrays_end_where_they_do():
     source = COPY.replace("threadIdx.x", "blockIdx.x * 256 + threadIdx.x")
     for given in (y.array, y.array.reshape(10, 100)):
         report = sanitize((source, "copy"), x.array, given, grid=4, block=256)
-        assert [(f.place, f.count) for f in report] == [
-            (f"argument {n} ({name}), byte 4000 (one past the end of 4000)", 24)
+        assert [(f.place.code, f.count) for f in report] == [
+            (f"one_past byte_of named_argument {n} {name} 4000 4000", 24)
             for n, name in enumerate("xy", 1)
         ]
     before = sanitize(

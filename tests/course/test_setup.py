@@ -220,7 +220,7 @@ def python(code, **environment):
 def test_a_python_without_pycuda_is_told_which_has_it():
     hidden = "import importlib.util as util; util.find_spec = lambda name: None"
     error = python(f"{hidden}; import helpers.autoinit")
-    assert f"`make lab` in {ROOT}" in error and f"{ROOT}/.venv/bin/python" in error
+    assert not missing(error, "`make lab`", ROOT, f"{ROOT}/.venv/bin/python")
 
 
 def test_xray_may_be_the_first_import():

@@ -17,6 +17,8 @@
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
+#define UNDER_WAY 4096      /* lines that a cluster of multiprocessors may have asked for */
+#define TOGETHER 4          /* multiprocessors that one answer goes to, at most */
 
 static Touches launch; /* of all workers together */
 
@@ -156,6 +158,14 @@ typedef struct {
     uint32_t count, dirty, most;
 } Cache;
 
+/* What a cluster of multiprocessors (GPC) has asked the L2 for and not got yet: others of it that
+   want the same meanwhile get the same answer. */
+typedef struct {
+    uint64_t step; /* when, plus 1 */
+    uint32_t line;
+    uint8_t sectors, takers;
+} Asked;
+
 typedef struct {
     const CacheShape *shape;
     CacheCounts *counts;
@@ -164,7 +174,9 @@ typedef struct {
     uint64_t *key;                         /* of each touch, to sort by */
     uint8_t *missed;                       /* of each load, sectors that its L1 does not have */
     Cache l1, l2[2];
-    uint64_t *open; /* by a page's hash: which one is, plus 1 */
+    Asked *asked;    /* UNDER_WAY of each cluster, by their lines */
+    uint32_t blocks; /* of the launch */
+    uint64_t *open;  /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
 } Chip;
 
@@ -175,6 +187,29 @@ static uint32_t home_of(uint64_t line) { return scrambled(line) & 1; }
 
 static uint32_t processor_of(const Chip *c, const Touch *t)
 { return t->block % c->shape->multiprocessors; }
+
+/* Blocks that follow each other go to one cluster, as many to each as to the others. */
+static uint32_t cluster_of(const Chip *c, const Touch *t)
+{
+    uint32_t most = c->shape->multiprocessors, at_once = c->blocks < most ? c->blocks : most;
+    return t->block % at_once * c->shape->clusters / at_once;
+}
+
+/* Which half of the L2 is a cluster's own, in the order in which they get blocks: as measured. */
+static uint32_t half_of(uint32_t cluster) { return 0x8eu >> cluster % 8 & 1; }
+
+/* The sectors of a line that a multiprocessor's cluster is not waiting for yet. */
+static uint32_t not_asked(Chip *c, uint32_t i, const Touch *t, uint64_t step, uint32_t sectors)
+{
+    uint32_t line = c->line[i];
+    Asked *asked = &c->asked[cluster_of(c, t) * UNDER_WAY + line % UNDER_WAY];
+    if (asked->step != step + 1 || asked->line != line || asked->takers == TOGETHER)
+        *asked = (Asked){.step = step + 1, .line = line};
+    uint32_t new = sectors & ~asked->sectors;
+    asked->sectors |= sectors;
+    asked->takers++;
+    return new;
+}
 
 /* How many pages memory has to open for a line: one or none. */
 static uint32_t open_page(Chip *c, uint32_t number)
@@ -251,8 +286,9 @@ static uint32_t pairs(uint32_t sectors)
 /* Sectors come to the L2: a multiprocessor asks its own half, which asks the line's if it must. */
 static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
-    uint32_t own = processor_of(c, t) & 1, home = home_of(t->line);
+    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
     CacheSite *site = &c->counts->sites[t->site];
+    if (!sectors) return;
     Line *copy = use(c, &c->l2[own], c->line[i]);
     c->counts->l2_reads += count_of(sectors);
     if (own != home) {
@@ -274,7 +310,7 @@ static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 
 static void write_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    uint32_t own = processor_of(c, t) & 1, home = home_of(t->line);
+    uint32_t own = half_of(cluster_of(c, t)), home = home_of(t->line);
     uint32_t count = count_of(t->sectors);
     c->counts->l2_writes += own == home ? count : 2 * count;
     Line *line = use(c, &c->l2[home], c->line[i]);
@@ -344,6 +380,7 @@ static void put_in_order(Chip *c)
         c->key[i] = launch.touches[i].block;
         if (c->key[i] > last) last = c->key[i];
     }
+    c->blocks = last + 1;
     sort(c, last);
     last = 0;
     for (uint32_t i = 0; i < launch.count; i++) {
@@ -366,7 +403,8 @@ static uint32_t read_in_bulk(Chip *c, const Touch *t)
 
 static void replay(Chip *c)
 {
-    uint32_t processor = 0;
+    uint32_t processor = 0, before = 0;
+    uint64_t step = 0;
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->by_processor[n];
         const Touch *t = &launch.touches[i];
@@ -379,9 +417,11 @@ static void replay(Chip *c)
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->order[n];
         const Touch *t = &launch.touches[i];
+        step += t->at != before;
+        before = t->at;
         if (t->kind == SITE_STORE) write_l2(c, i, t);
         else if (t->kind != SITE_LOAD && t->kind != IN_BULK) change_l2(c, i, t);
-        else if (c->missed[i]) read_l2(c, i, t, c->missed[i]);
+        else if (c->missed[i]) read_l2(c, i, t, not_asked(c, i, t, step, c->missed[i]));
     }
 }
 
@@ -408,10 +448,11 @@ static bool make_chip(Chip *c)
     c->key = malloc(count * sizeof *c->key);
     c->missed = malloc(count);
     c->open = calloc(OPEN, sizeof *c->open);
+    c->asked = calloc((size_t)c->shape->clusters * UNDER_WAY, sizeof *c->asked);
     c->open_mask = OPEN > sample ? OPEN / sample - 1 : 0;
     if (!n->pages || !n->slots || !c->line || !c->order || !c->by_processor || !c->key)
         return false;
-    if (!c->missed || !c->open) return false;
+    if (!c->missed || !c->open || !c->asked) return false;
     for (uint32_t i = 0; i < launch.count; i++) c->line[i] = number_of(n, launch.touches[i].line);
     return make_cache(&c->l1, n->count, c->shape->l1_bytes) &&
            make_cache(&c->l2[0], n->count, c->shape->l2_bytes / 2) &&
@@ -433,6 +474,7 @@ static void free_chip(Chip *c)
     free(c->key);
     free(c->missed);
     free(c->open);
+    free(c->asked);
 }
 
 /* What the caches of a GPU would have done in this thread's last profiled launch. They count

@@ -81,6 +81,7 @@ typedef struct Profile {
 /* The caches of a GPU, and what they did in a launch (caches.c); counts are of sectors. */
 typedef struct CacheShape {
     uint32_t multiprocessors, resident; /* resident: blocks on one of them */
+    uint32_t clusters;                  /* of multiprocessors: GPCs */
     uint32_t l1_bytes, l2_bytes;
 } CacheShape;
 

@@ -144,8 +144,9 @@ def test_a_program_of_python_is_run_by_the_command(faulty):
 def test_a_program_of_python_is_sanitized_by_the_command(faulty):
     """Its own words are its own."""
     words = "faulty.py", "--size", "7", "--json", "8", "--", "last"
-    code, said, (found,) = faulty("sanitize", "--json", "found.jsonl", *words)
-    assert code == 0 and "double write" in said
+    code, said, (trust, found) = faulty("sanitize", "--json", "found.jsonl", *words)
+    assert code == 0 and "double write" in said and said.count("Fidelity of write") == 1
+    assert trust["kernel"] == "write" and trust["fidelity"]["exact"]
     assert "['faulty.py', '--size', '7', '--json', '8', 'last']" in said
     assert (found["kind"], found["kernel"]) == ("double write", "write") and found["advice"]
 

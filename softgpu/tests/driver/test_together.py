@@ -306,6 +306,21 @@ def test_blocks_wait_for_later_ones(grids, name):
     clean_and_counted(grids.get_function(name), flags, grid=50, block=96)
 
 
+def resident_bytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+@software
+def test_launches_whose_blocks_wait_keep_no_more_memory(grids):
+    kernel, flags, sizes = grids.get_function("from_the_last_on"), gpuarray.zeros(6, np.int32), []
+    for _ in range(2):
+        for _ in range(40):
+            flags.fill(0)
+            kernel(flags, grid=(6, 1), block=(96, 1, 1))
+        sizes.append(resident_bytes())
+    assert sizes[1] - sizes[0] < 1 << 20
+
+
 @pytest.fixture(scope="module")
 def blocks_of_phases():
     """How many blocks of so many threads and bytes of shared memory a multiprocessor holds."""

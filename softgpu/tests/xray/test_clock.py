@@ -191,7 +191,7 @@ def test_what_cannot_be_known_is_said_and_an_empty_kernel_takes_a_launch(body, w
 
 def test_the_documents_figures_are_those_of_the_recordings():
     golden, predicted = validate.read(GOLDEN), validate.read(validate.PREDICTED)
-    before = validate.read(validate.BLIND_SAID)
+    before = validate.read(validate.first_said("h200"))
     page = validate.PAGE.read_text()
     assert validate.tables(golden, predicted, before) in page
     assert validate.table_of("h100") in page and validate.table_of_kinds() in page
@@ -377,3 +377,60 @@ def test_a_fragment_takes_several_loads_that_are_no_turns_of_a_loop():
     products = sum(n for o, n in report.machine.opcodes.items() if o.startswith("HMMA"))
     loads = sum(n for o, n in report.machine.opcodes.items() if o.startswith("LDG"))
     assert products == pytest.approx(20 * 2, rel=0.1) and loads == pytest.approx(20 * 8, rel=0.1)
+
+
+SUMMED = """__global__ void __launch_bounds__(32) summed(const float *x, float *y, int turns)
+{
+    __shared__ float tile[64];
+    float own[32], sum = 0;
+    for (int k = 0; k < 32; k++) own[k] = k + turns;
+    tile[threadIdx.x] = own[turns & 31];
+    __syncwarp();
+    int at = threadIdx.x;
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++) {
+        sum += x[turn * 32 + threadIdx.x];
+        %s
+        sum += tile[at & 31];
+    }
+    y[threadIdx.x] = sum + at;
+}"""
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        'asm volatile("ld.b32 %0, [%1];" : "=r"(at) : "l"(tile + (at & 31)) : "memory");',
+        "at = own[at & 31];",
+    ],
+    ids=["generic", "local"],
+)
+def test_loads_of_shared_and_local_memory_do_not_wait_for_global_memory(load):
+    def waiting(load):
+        x, y = gpuarray.zeros(32 * 200, np.float32), gpuarray.zeros(32, np.float32)
+        kernel = SUMMED % (4 * load), "summed"
+        limits = xray.profile(kernel, x, y, np.int32(200), grid=1, block=32).limits
+        return limits["latency of memory"]
+
+    assert waiting(load) < 1.05 * waiting("")
+
+
+def test_registers_that_are_spilled_pass_the_l1_and_are_of_no_checked_kind():
+    source = """__global__ void __launch_bounds__(1024, 2) spilled(const float *x, float *y, int n)
+    {
+        float v[48], sum = 0;
+        for (int k = 0; k < 48; k++) v[k] = x[threadIdx.x + k * n];
+        __syncthreads();
+        for (int k = 0; k < 48; k++) sum += v[k] * v[47 - k];
+        y[threadIdx.x] = sum;
+    }"""
+    x, y = gpuarray.zeros(48 * 1024, np.float32), gpuarray.zeros(1024, np.float32)
+    report = xray.profile((source, "spilled"), x, y, np.int32(1024), grid=1, block=1024)
+    opcodes = report.machine.opcodes
+    spills = sum(n for o, n in opcodes.items() if o.startswith(("LDL", "STL")))
+    assert spills and not report.total["ldl.requests"] and not report.prediction.kind
+    others = replace(report, find_machine=lambda: replace(report.machine, runs=[
+        n * all(m.base not in ("LDL", "STL") for m in block.instructions)
+        for block, n in zip(report.machine.blocks, report.machine.runs)
+    ]))  # fmt: skip
+    assert report.limits["L1"] > others.limits["L1"]

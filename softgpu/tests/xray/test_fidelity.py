@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, xray
+from softgpu.findings import Findings
+from softgpu.tests.facts import refused
 from softgpu.tests.xray.recorded_forms import recorded
+from softgpu.words import FindingKind
 from softgpu.xray.fidelity import RECORDED
 
 from pycuda import gpuarray  # isort: skip
@@ -30,7 +33,8 @@ BODIES = {  # what a kernel does with an approximation, and what it decides
 }
 
 
-def profiled(body):
+def launch(watch, body):
+    """What profile or sanitize has of a kernel with this body."""
     source = f"""
 __device__ __noinline__ float f(float v) {{ return v + 1; }}
 __device__ __noinline__ float g(float v) {{ return __expf(v); }}
@@ -42,7 +46,26 @@ __global__ void k(const float *x, float *out)
     {body}
 }}"""
     x, out = gpuarray.to_gpu(np.linspace(0, 3, 64, dtype="f4")), gpuarray.zeros(64, "f4")
-    return xray.profile(SourceModule(source).get_function("k"), x, out, grid=1, block=32)
+    return watch(SourceModule(source).get_function("k"), x, out, grid=1, block=32)
+
+
+def profiled(body):
+    return launch(xray.profile, body)
+
+
+@pytest.mark.parametrize("body, decides", BODIES.items())
+def test_the_sanitizer_says_it_of_all_that_the_kernel_has(body, decides):
+    never = f"if (x[0] > 100) {{ {body} }}"
+    found = launch(xray.sanitize, never)
+    assert found.clean and found.fidelity.approximate and found.fidelity.decides == decides
+    assert found.of(FindingKind.RACE).fidelity == found.fidelity
+    plain = launch(xray.sanitize, "out[i] = x[i];").fidelity
+    assert plain.exact and not plain.approximate and not plain.by_the_manual
+
+
+def test_findings_of_no_launch_say_nothing():
+    with refused(LookupError, "of no launch"):
+        Findings("k").fidelity  # noqa: B018
 
 
 @pytest.mark.parametrize("body, decides", BODIES.items())

@@ -117,6 +117,7 @@ def main():
     from .blind import BLIND
     from .cases import CASES, MIDDLING
     from .hopper import HOPPER
+    from .mechanisms import MECHANISMS
     from .tensor import TENSOR
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -126,7 +127,8 @@ def main():
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = [case for case in (*CASES, *BLIND, *TENSOR, *HOPPER) if options.set in (None, case.set)]
+    everyone = *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS
+    cases = [case for case in everyone if options.set in (None, case.set)]
     if options.launch:
         by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])

@@ -5,9 +5,9 @@
 --profile runs the cases of these sets on the software GPU anew, of all if none is named, and keeps
 what the clock says in predicted.csv.
 The table in docs/clock.md and the picture beside it are made of that and of golden.csv, and of
-blind.csv: what the clock said of the blind set before an H200 had run it, which stays. --chip: for
-another GPU, whose times are in NAME.csv. What the clock says goes to NAME_predicted.csv, and the
-sets' table to the page."""
+blind.csv: what the clock said of the blind sets before an H200 had run them, which stays. --chip:
+for another GPU, whose times are in NAME.csv. What the clock says goes to NAME_predicted.csv, what
+it said before is in NAME_blind.csv, and the sets' table goes to the page."""
 
 import argparse
 import csv
@@ -23,11 +23,11 @@ import numpy as np
 from helpers import plots
 from softgpu.tests import ROOT
 from softgpu.xray.chip import MODELLED
-from softgpu.xray.clock import ERRORS, kind_of
+from softgpu.xray.clock import ERRORS
 
 from .record import GOLDEN
 
-PREDICTED, BLIND_SAID = GOLDEN.with_name("predicted.csv"), GOLDEN.with_name("blind.csv")
+PREDICTED = GOLDEN.with_name("predicted.csv")
 PAGE, PICTURE = ROOT / "docs/clock.md", ROOT / "docs/clock.png"
 METRICS = (
     "smsp__inst_executed.sum",
@@ -36,7 +36,7 @@ METRICS = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
 )
-COLUMNS = "case", "predicted_us", "limit", *METRICS
+COLUMNS = "case", "predicted_us", "limit", "kind", *METRICS
 FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
 TENSOR_SETS = {
     "tensor": "by tensor cores",
@@ -44,6 +44,8 @@ TENSOR_SETS = {
     "hopper": "by warpgroups and boxes",
     "hopper, blind": "**by warpgroups and boxes, predicted before anyone looked**",
 }
+MECHANISMS = "mechanisms, blind"
+MECHANISMS_SAID = "**register tiles, local memory, structs, scans, predicted before anyone looked**"
 SETS = {"course": "the course's kernels", "people": "kernels that people write"}
 FIXED = "the same, with what they showed fixed"
 WORST = 16
@@ -59,7 +61,11 @@ def said(report):
     """What the clock says of a launch: {column: value}."""
     counts = report.nsight()
     limits = sorted(report.limits, key=report.limits.get, reverse=True)
-    row = {"predicted_us": f"{report.predicted_us:.3f}", "limit": limits[0] if limits else "none"}
+    row = {
+        "predicted_us": f"{report.predicted_us:.3f}",
+        "limit": limits[0] if limits else "none",
+        "kind": report.prediction.kind,
+    }
     return row | {name: counts.get(name, "") for name in METRICS}
 
 
@@ -136,17 +142,27 @@ def by_set(sets):
 
 def table_of(chip):
     """The table of another GPU's sets."""
-    golden, predicted = read(GOLDEN.with_name(f"{chip}.csv")), read(predictions(chip))
+    golden, predicted, before = (
+        read(path) for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
+    )
     sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
     known = {row["set"] for row in golden.values()}
-    return "\n".join(
-        by_set([(Errors(golden, predicted, s), told) for s, told in sets.items() if s in known])
-    )
+    found = [
+        (Errors(golden, before if told.startswith("**") else predicted, wanted), told)
+        for wanted, told in (sets | {MECHANISMS: MECHANISMS_SAID}).items()
+        if wanted in known
+    ]
+    return "\n".join(by_set([*found, (Errors(golden, predicted, MECHANISMS), FIXED)]))
 
 
 def predictions(chip):
     """Where it is kept what the clock says of a GPU."""
     return PREDICTED if chip == MODELLED else GOLDEN.with_name(f"{chip}_predicted.csv")
+
+
+def first_said(chip):
+    """Where it is kept what the clock said of the blind sets before the GPU had run them."""
+    return GOLDEN.with_name("blind.csv" if chip == MODELLED else f"{chip}_blind.csv")
 
 
 def tables(golden, predicted, before):
@@ -157,8 +173,11 @@ def tables(golden, predicted, before):
         (Errors(golden, before if wanted.endswith("blind") else predicted, wanted), told)
         for wanted, told in TENSOR_SETS.items()
     ]
-    mended = [(Errors(golden, predicted, wanted), FIXED) for wanted in ("blind", "hopper, blind")]
-    lines = by_set([*sets, mended[0], *of_tensor, mended[1]])
+    mended = [
+        (Errors(golden, predicted, wanted), FIXED)
+        for wanted in ("blind", "tensor, blind", "hopper, blind")
+    ]
+    lines = by_set([*sets, mended[0], *of_tensor[:2], mended[1], *of_tensor[2:], mended[2]])
     sets += of_tensor
     head = "launches | median error | within 20 %"
     lines += ["", f"| count | {head} | by tensor cores: {head} |", f"|{'---|' * 7}"]
@@ -183,17 +202,15 @@ def ratios():
     """{kind: [measured / predicted]}, sorted, of the launches that the clock predicted before a GPU
     had run them: H200's and H100's."""
     found = defaultdict(list)
-    h100 = "h100"
     for golden, predicted in (
-        (read(GOLDEN), read(BLIND_SAID)),
-        (read(GOLDEN.with_name(f"{h100}.csv")), read(predictions(h100))),
+        (read(GOLDEN), read(first_said(MODELLED))),
+        (read(GOLDEN.with_name("h100.csv")), read(first_said("h100"))),
     ):
         for name, row in golden.items():
             if not row["set"].endswith("blind") or name not in predicted:
                 continue
-            us, limit = float(predicted[name]["predicted_us"]), predicted[name]["limit"]
-            if not math.isnan(us):
-                kind = "tensor" if row["set"] in TENSOR_SETS else kind_of(limit)
+            us, kind = float(predicted[name]["predicted_us"]), predicted[name]["kind"]
+            if kind:
                 found[kind].append(float(row["median_us"]) / us)
     return {kind: sorted(some) for kind, some in sorted(found.items())}
 
@@ -264,21 +281,22 @@ def main():
     from .blind import BLIND
     from .cases import CASES
     from .hopper import HOPPER
+    from .mechanisms import MECHANISMS as OF_MECHANISMS
     from .tensor import TENSOR
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = [*SETS, "blind", *TENSOR_SETS]
+    known = [*SETS, "blind", *TENSOR_SETS, MECHANISMS]
     parser.add_argument("--profile", nargs="*", choices=known, help="run these sets anew, first")
     parser.add_argument("--chip", default=MODELLED, help="another GPU than the H200")
     options = parser.parse_args()
     if options.profile is not None:
         sets = options.profile or [*SETS, "blind"]
-        cases = [*CASES, *BLIND, *TENSOR, *HOPPER]
+        cases = [*CASES, *BLIND, *TENSOR, *HOPPER, *OF_MECHANISMS]
         profile(cases, sets, options.chip, predictions(options.chip))
     if options.chip != MODELLED:
         return write(options.chip, table_of(options.chip))
     golden, predicted = read(GOLDEN), read(PREDICTED)
-    before = read(BLIND_SAID)
+    before = read(first_said(MODELLED))
     ERRORS.write_text(json.dumps(intervals(), indent=1) + "\n")
     write("kinds", table_of_kinds())
     picture(golden, predicted | before).save(PICTURE)

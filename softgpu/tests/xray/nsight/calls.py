@@ -147,6 +147,26 @@ def _convolutions():
 
         other = y if name == "conv2d_weight" else w
         yield _by_operation(f"convolution/{file}.cu", run, x, other, more=f"to {filters}")
+    yield from _in_groups()
+
+
+def _in_groups():
+    """Convolutions whose channels are in groups, each channel in one of its own if depthwise."""
+    x, y = _array(2, 16, 12, 20, kind=F32), _array(2, 32, 12, 20, kind=F32)
+    by_plane, by_group = _array(32, 1, 3, 3, kind=F32), _array(32, 4, 3, 3, kind=F32)
+    for file, name, first, other, told, groups in (
+        ("depthwise", "conv2d", x, by_plane, (), 16),
+        ("depthwise_weight", "conv2d_weight", x, y, (by_plane.shape,), 16),
+        ("input", "conv2d_input", by_group, y, (x.shape,), 4),
+    ):
+
+        def run(first, other, name=name, told=told, groups=groups):
+            from helpers import ops
+
+            shapes = {"conv2d": (first,), "conv2d_weight": (first, *told)}.get(name, (*told, first))
+            getattr(ops, name)(*shapes, other, padding=1, groups=groups)
+
+        yield _by_operation(f"convolution/{file}.cu", run, first, other, more=f"{groups} groups")
 
 
 def _steps():
@@ -180,6 +200,36 @@ def _steps():
 
 def _launched(act, kernel, *arguments, **options):
     act(partial(kernel, *arguments, **options))
+
+
+def _decoding():
+    """Steps of decode/, as their tests launch them."""
+    keys, turns = _array(2, 11, 32), _array(11, 16, 2, kind=F32)
+    rows, bytes_ = _array(3, 264, kind=F32), _bits(np.int8, 9, 70)
+    for name, *told in (
+        ("rms_norm", rows, rows[0], 1e-5, rows, 4),
+        ("embed", bytes_, _array(9, kind=F32), 5),
+        ("rotary", _array(8, 32, kind=F32), 4, 2, 6, keys, keys, turns),
+        ("attend", _array(4, 32, kind=F32), keys, keys, 8, 0.2, 3),
+        ("swiglu", _array(2, 328, kind=F32), 4),
+        ("thin", _array(40, 72), rows[:2, :72].astype(F16)),
+        ("sample", _array(250, kind=F32), 0.7, 20, 0, 3),
+    ):
+
+        def call(act, name=name, told=told):
+            from tests.course import steps_decode as steps
+
+            launch, launched = steps.launch, []
+
+            def first(*of):
+                launched.append(of)
+                return act(partial(launch, *of)) if len(launched) == 1 else launch(*of)
+
+            with mock.patch.object(steps, "launch", first):
+                getattr(steps, name)(*told)
+
+        shape = "x".join(map(str, told[0].shape))
+        yield Called(f"decode/{name}.cu {shape}", f"decode/{name}.cu", name, call, [])
 
 
 N, BLOCKS, RANKS = 1001, 2, 2
@@ -231,4 +281,6 @@ def _of_ranks():
     yield case("packets", (BLOCKS, 2), packets, x, x, x, x, sent, sent)
 
 
-CALLS = [*_attention(), *_products(), *_convolutions(), *_steps(), *_of_ranks()]
+CALLS = [
+    *_attention(), *_products(), *_convolutions(), *_steps(), *_decoding(), *_of_ranks()
+]  # fmt: skip

@@ -178,9 +178,13 @@ NOTHING = "a copy of no bytes, past an edge, counts a sector now and then"
 UNEXPLAINED = "a few wavefronts less than the rules say; nobody has found out why"
 BUSY = "of several warps at work, an access to shared memory now and then takes a wavefront more"
 BOXES = "while boxes arrive, other accesses to shared memory take more wavefronts than expected"
+EDGES = "past an edge, ptxas loads from shared memory only what is stored then"
+TWICE = "ptxas keeps in a register what the PTX loads from shared memory twice"
 UNEQUAL = {
     BUSY: {
         "convolution/forward.cu 2x3x9x16 to 5",
+        "convolution/hopper.cu float16 2x64x20x20 to 128",
+        "convolution/input.cu float32 32x4x3x3 4 groups",
         "elementwise/transposed.cu transposed int8",
         "gemm/packed.cu A_ALONG_K=0 B_ALONG_K=0 72x132x40",
         "attention/running.cu float32 2x3x70x64 90 keys",
@@ -189,6 +193,12 @@ UNEQUAL = {
         "attention/hopper.cu float16 1x34x300x64 200 keys causal=True",
         "attention/hopper.cu float16 2x35x128x128 130 keys",
         "attention/hopper_gradient.cu float16 2x3x70x64 90 keys",
+    },
+    TWICE: {"decode/attend.cu 4x32"},
+    EDGES: {
+        "gemm/boxes.cu 128x200x136",
+        "gemm/multicast.cu 500x328x264",
+        "gemm/producer.cu 200x328x264",
     },
     BOXES: {"gemm/producer.cu 256x320x256", "gemm/multicast.cu 512x320x256"},
     PAIRS: {"gemm/fragments.cu 72x136x40", "gemm/fragments_shared.cu 72x136x40"},

@@ -246,6 +246,31 @@ extern "C" __global__ void named_barrier(const float *x, float *y)
     }
 }
 
+// A producer arrives for the second time before the first values have been read.
+// launch: grid 1, block 64; in float 32, new float 32
+extern "C" __global__ void arrived_twice(const float *x, float *y)
+{
+    __shared__ float s[32];
+    int t = threadIdx.x % 32;
+    if (threadIdx.x >= 32) {
+        s[t] = x[t];
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+#if !BUG
+        asm volatile("bar.sync 2, 64;" ::: "memory");
+#endif
+        s[t] = 2 * x[t];  // caught: race
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        float first = s[31 - t];  // caught: race
+#if !BUG
+        asm volatile("bar.arrive 2, 64;" ::: "memory");
+#endif
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        y[t] = first + s[31 - t];
+    }
+}
+
 // One warp waits for another by a flag in shared memory.
 // launch: grid 1, block 64; in float 64, new float 32
 extern "C" __global__ void flag_without_fence(const float *x, float *y)
