@@ -317,7 +317,8 @@ def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
     source = _nearest(part, got[here])
     allowed = np.maximum(room[here], c.all_room[begin + source])
     is_there = np.abs(part[source] - got[here]) <= allowed
-    if not is_there.all() or not _is_no_chance(part, got[here], allowed):
+    is_own = (begin + source == places[here]).all()  # or nearly
+    if is_own or not is_there.all() or not _is_no_chance(part, got[here], allowed):
         return ""
     return _moved(c, begin + source, "", places[here])
 

@@ -197,6 +197,7 @@ def changed(values, where, what):
             [ROWS, RATES],
             "operand second [8, 0] [0, 0]",
         ),
+        (LINE, LINE + np.float32(2e-5) * np.sign(np.roll(LINE, 1)), [], "digits"),
         (GRID, GRID[[3] * 12], [], "rows_alike row"),
         (GRID, GRID.ravel()[RNG.permutation(240)], [], "moved"),
         (
