@@ -17,7 +17,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises figures translations mutants reworded fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests cute-dsl-tests lock wheel colab exam notes slides clean
+	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests cute-dsl-tests cutile-tests tilelang-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
 # SOLUTIONS=0: in a students' edition, without the solutions. ARGS goes to JupyterLab, whose log is .cache/lab.log.
@@ -146,10 +146,10 @@ bench-gpu: setup
 	@.venv/bin/python bench/bench_gpu.py $(ARGS)
 
 # A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
-# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others CUTLASS=, NUMBA_CUDA_MLIR=, TAICHI=, TRITON= or
+# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others CUTILE=, CUTLASS=, NUMBA_CUDA_MLIR=, TAICHI=, TRITON= or
 # TINYGRAD=CHECKOUT, and tinygrad's clang.
 pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests \
-tinygrad-tests triton-tests cute-dsl-tests: setup
+tinygrad-tests triton-tests cute-dsl-tests cutile-tests tilelang-tests: setup
 	@.venv/bin/python scripts/client_tests.py $(@:-tests=) $(ARGS)
 
 # Pin in requirements.lock every package that pyproject.toml leads to.

@@ -12,7 +12,7 @@ Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/reco
 times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
-                                                 col2im gemm conv2d attention linear]
+                                                 col2im gemm conv2d attention linear word]
     python bench/bench_gpu.py drawn [--seed 1] [--number 180] [--kinds elementwise products
         convolutions attention]  # shapes that nobody chose; a third as many of each that multiplies
 """
@@ -68,6 +68,7 @@ READS = (
     "drawn col",
     "drawn mid",
     "linear",
+    "word",
 )  # that write little
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them

@@ -497,9 +497,10 @@ def dots(points, across, up, source="", slope=None):
         axes.set(xlabel=across, ylabel=up, title=source, xlim=(0, right))
         axes.set_ylim(least, max(heights) + room)
         axes.grid(axis="y")
-        for (name, (x, y)), marker, colour in zip(points.items(), cycle(MARKERS), cycle(COLOURS)):
-            near = (b for a, b in points.values() if abs(a - x) < right / 10)
-            side = (6, -14) if max(near) > y else (6, 6)  # names of neighbours don't meet
+        dots = enumerate(points.items())
+        for (i, (name, (x, y))), marker, colour in zip(dots, cycle(MARKERS), cycle(COLOURS)):
+            near = ((b, -j) for j, (a, b) in enumerate(points.values()) if abs(a - x) < right / 10)
+            side = (6, -14) if max(near) > (y, -i) else (6, 6)  # names of neighbours don't meet
             axes.plot(x, y, marker, color=colour)
             axes.annotate(name, (x, y), side, textcoords="offset points", color=colour)
         if slope:

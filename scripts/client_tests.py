@@ -82,7 +82,7 @@ TORCH_FOR_CPUS = [
     "--retries=1", "torch==2.13.0",
 ]  # fmt: skip
 PACKAGES = {
-    "cute-dsl": [*TORCH_FOR_CPUS, f"{setup.ROOT}[toolkit]", "nvidia-cutlass-dsl==4.8.1"],
+    "cute-dsl": [*TORCH_FOR_CPUS, "-e", f"{setup.ROOT}[toolkit]", "nvidia-cutlass-dsl==4.8.1"],
     "venv": CLIENTS,
     "numba-mlir": [
         *CLIENTS, "cffi==2.1.1", "numba-cuda-mlir==0.5.0", "pytest-benchmark==5.3.1",
@@ -94,6 +94,7 @@ PACKAGES = {
         *TORCH_FOR_CPUS, "pandas==3.1.1", "scipy==1.17.1",
         "tabulate==0.10.0", "cuda-tile[tileiras]==1.7.0", "nvidia-cuda-nvdisasm==13.2.86",
     ],
+    "tilelang": [*TORCH_FOR_CPUS, "-e", f"{setup.ROOT}[toolkit]", "tilelang==0.1.15"],
     "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
 }  # fmt: skip
 AFTERWARDS = {"triton": ["--no-deps", "triton==3.9.0"]}
@@ -193,7 +194,7 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
-TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py", "test_cutile.py"
+TRITON_OURS = "test_triton.py", "test_gluon.py", "test_triton_tutorials.py"
 
 
 def triton(folder, python):
@@ -204,6 +205,17 @@ def triton(folder, python):
     for name in (*TRITON_OURS, "planted_gluon.py"):
         shutil.copy(EXPECTED / name, folder)
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
+
+
+def cutile(folder, python):
+    """Our own, and the samples of its checkout."""
+    copied("CUTILE", ["samples"], folder, python)
+    shutil.copy(EXPECTED / "test_cutile.py", folder)
+
+
+def tilelang(folder, _python):
+    """Our own."""
+    shutil.copy(EXPECTED / "test_tilelang.py", folder)
 
 
 def cute_dsl(folder, python):
@@ -241,6 +253,7 @@ NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
 ]  # fmt: skip
 SUITES = {
     "cute-dsl": Suite(cute_dsl, ["test_cute_dsl.py"], "cute-dsl"),
+    "cutile": Suite(cutile, ["test_cutile.py", "samples/test_samples.py"], "triton"),
     "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
     "numba": Suite(
         numba,
@@ -270,6 +283,7 @@ SUITES = {
         "taichi",
         {"TI_WANTED_ARCHS": "cuda", "SOFTGPU_TIER": "quick"},
     ),
+    "tilelang": Suite(tilelang, ["test_tilelang.py"], "tilelang"),
     "tinygrad": Suite(
         partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
         [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],

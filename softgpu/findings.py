@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from .advice import line_name
 from .faults import Fault
+from .fidelity import Fidelity
 from .phrases import Said, joined
 from .words import FindingKind, Place, Report
-
-if TYPE_CHECKING:
-    from .xray.fidelity import Fidelity
 
 __all__ = ["FOLDED", "Finding", "Findings", "without_repeats"]
 

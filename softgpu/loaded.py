@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from . import sass
 from .contract import DEVICE
 from .declarations import Declarations, short_name
+from .fidelity import Fidelity, fidelity_of
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
@@ -21,9 +21,6 @@ from .ptx import PtxError, TooLarge, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
-
-if TYPE_CHECKING:
-    from .xray.fidelity import Fidelity
 
 __all__ = ["LoadedModule", "at_work_on"]
 
@@ -66,8 +63,6 @@ class LoadedModule:
 
     def fidelity(self, kernel: str) -> Fidelity:
         """Which of a kernel's instructions, run or not, give a GPU's bits."""
-        from .xray.fidelity import fidelity_of  # whose package imports this module
-
         return fidelity_of(self.layout(kernel), kernel)
 
     def layout(self, kernel: str) -> Layout:

@@ -1,16 +1,20 @@
 // Rotary positions, and the append to the cache of keys and values. made[heads + 2 * key_heads, HEAD]: a token's
-// queries, keys and values -> q[heads, HEAD], and slot `position` of keys and values[key_heads, capacity, HEAD]. In
-// queries and keys, element i and element i + HEAD / 2 are a point that is turned by position * base^(-2i / HEAD):
-// turns[capacity, HEAD / 2] has cosine and sine. Launch a block per head, of HEAD / 2 threads.
+// queries, keys and values -> q[heads, HEAD], and a slot of keys and values[pages, key_heads, PAGE, HEAD]: slot
+// position % PAGE of page table[position / PAGE] (decode/pages.cuh). In queries and keys, element i and element
+// i + HEAD / 2 are a point that is turned by position * base^(-2i / HEAD): turns[capacity, HEAD / 2] has cosine and
+// sine. Launch a block per head, of HEAD / 2 threads.
 // The position comes from GPU memory, so that a CUDA graph need not change from word to word.
 // Limit: a launch: a token has a few kilobytes.
+#include "decode/pages.cuh"
 #include <cuda_fp16.h>
 using T = float;
 constexpr int HEAD = 32;
+constexpr int PAGE = 16;
 
 extern "C" __global__ void rotary(const float *__restrict__ made, float *q, long long heads,
                                   long long key_heads, long long capacity, T *keys, T *values,
-                                  const float2 *__restrict__ turns, const int *position)
+                                  const int *table, const float2 *__restrict__ turns,
+                                  const int *position)
 {
     int head = blockIdx.x, i = threadIdx.x, other = i + HEAD / 2;
     if (i >= HEAD / 2 || *position < 0 || *position >= capacity) return;
@@ -26,6 +30,6 @@ extern "C" __global__ void rotary(const float *__restrict__ made, float *q, long
     }
     bool is_key = head < heads + key_heads;
     long long row = head - heads - (is_key ? 0 : key_heads);
-    T *slot = (is_key ? keys : values) + (row * capacity + *position) * HEAD;
+    T *slot = (is_key ? keys : values) + slot_of<PAGE>(table, *position, row, key_heads) * HEAD;
     slot[i] = T(a), slot[other] = T(b);
 }

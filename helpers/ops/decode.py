@@ -7,7 +7,7 @@ import numpy as np
 from ..blocks import BLOCKS
 from .arrays import check, dividing, is_contiguous, signature
 from .elementwise import contiguous
-from .launch import Form, Kept, KernelCall, address, ceil_divide, context, power_of_two, workspace
+from .launch import Form, Kept, KernelCall, address, ceil_divide, context, workspace
 
 __all__ = ["linear", "rms_norm"]
 
@@ -16,8 +16,8 @@ REGISTER_BYTES = 128  # of a thread, for its share of a row
 FORMATS = {"float32": "Float32", "float16": "Half", "int8": "Int8", "e4m3": "E4M3",
            "mxfp8": "MXFP8", "nvfp4": "NVFP4"}  # of weights  # fmt: skip
 WARPS = 4  # of a block
-EACH = {"float16": 1, "float32": 2}  # rows of weights for a warp, by x's type: what it reads of x
-MOST_UNROLLED = 4  # accesses of a lane in flight, of each row
+UNROLL = 2  # accesses of a lane in flight, of each row
+X_BYTES = 32  # of x that a lane reads for each row of weights: more, and rows share what it reads
 MOST_ROWS = 65535  # of a grid
 
 prepared = Kept()
@@ -106,7 +106,7 @@ def linear(x, weights, scales=None, dtype=None, blocks=None, stream=None):
             )
             return linear(x, weights, scales, dtype, blocks, stream)
         form = Form((*x.shape[:-1], len(weights)), x.dtype)
-        call = prepared[key] = form, thin(x, weights, dtype, scales is not None)
+        call = prepared[key] = form, thin(x, weights, dtype, scales is not None, blocks)
     form, run = call
     y = form.new(x, workspace(stream))
     if y.size:
@@ -115,16 +115,17 @@ def linear(x, weights, scales=None, dtype=None, blocks=None, stream=None):
     return y
 
 
-def thin(x, weights, dtype, scaled):
+def thin(x, weights, dtype, scaled, blocks=None):
     """Return the KernelCall of a product with the rows of x, which are few, for addresses of the
     weights and of y, then of x, the scales, and the blocks' scales."""
     n, held = weights.shape
-    k, itemsize, each = x.shape[-1], weights.dtype.itemsize, EACH[x.dtype.name]
-    pack = dividing(max(held, 1), itemsize, address(weights))
+    k, itemsize = x.shape[-1], weights.dtype.itemsize
+    places = address(weights), 0 if blocks is None else 8 * address(blocks)  # 2 scales per 16 bytes
+    pack = dividing(max(held, 1), itemsize, *places)
     of_x = min(pack, dividing(max(k, 1), x.dtype.itemsize, address(x)))
-    unroll = power_of_two(min(MOST_UNROLLED, max(1, ceil_divide(held, 32 * pack))))
+    each = max(1, pack * (k // max(held, 1)) * x.dtype.itemsize // X_BYTES)
     choices = {"Format": FORMATS[dtype or weights.dtype.name], "X": x.dtype, "Out": x.dtype,
-               "BYTES": pack * itemsize, "X_PACK": of_x, "UNROLL": unroll, "ROWS": each,
+               "BYTES": pack * itemsize, "X_PACK": of_x, "UNROLL": UNROLL, "ROWS": each,
                "WARPS": WARPS, "SCALED": int(scaled)}  # fmt: skip
     grid = ceil_divide(n, each * WARPS), x.size // max(k, 1)
     return KernelCall("decode/thin.cu", choices, grid, (32 * WARPS,), n, k)

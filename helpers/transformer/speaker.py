@@ -20,6 +20,7 @@ Launch = tuple[KernelCall, tuple[int, ...], tuple[int, ...]]  # addresses, and t
 
 BLOCK = 128  # of attention and SwiGLU
 DRAWERS = 256  # threads that draw a token
+PAGE = 16  # slots of a page of the cache
 
 
 class Speaker:
@@ -33,8 +34,10 @@ class Speaker:
         arrays = {name: gpuarray.to_gpu(array) for name, array in model.arrays.items()}
         arrays["turns"] = gpuarray.to_gpu(reference.turns(model.window, model.head))
         self.arrays, heads = arrays, (model.heads, model.head)
-        slots = model.layers, 2, model.key_heads, model.window, model.head
+        pages = ceil_divide(model.window, PAGE)
+        slots = model.layers, 2, pages, model.key_heads, PAGE, model.head
         self.cache = gpuarray.zeros(slots, np.float32)
+        self.table = gpuarray.arange(pages, dtype=np.int32)  # which page is which of the text's
         rows: dict[str, Any] = {
             "x": model.width, "normed": model.width, "made": len(model.arrays["layers.0.qkv"]),
             "q": model.width, "attended": model.width, "added": model.width,
@@ -164,16 +167,18 @@ class Speaker:
         yield self._product(f"{name}.qkv", "normed", "made")
         sizes = model.heads, model.key_heads, model.window
         grid, block = (heads,), (model.head // 2,)
-        call = KernelCall("decode/rotary.cu", {"HEAD": model.head}, grid, block, *sizes)
-        yield call, self._places("made", "q"), (keys, values, *self._places("turns"), position)
+        choices = {"HEAD": model.head, "PAGE": PAGE}
+        call = KernelCall("decode/rotary.cu", choices, grid, block, *sizes)
+        pages = keys, values, address(self.table)
+        yield call, self._places("made", "q"), (*pages, *self._places("turns"), position)
         fold = model.heads // model.key_heads
-        choices = {"HEAD": model.head, "FOLD": fold, "BLOCK": BLOCK}
+        choices |= {"FOLD": fold, "BLOCK": BLOCK}
         told = model.heads, model.window, np.float32(model.head**-0.5)
         call = KernelCall(
             "decode/attend.cu", choices, (model.key_heads, self.splits), (BLOCK,), *told
         )
         out = "parts" if self.splits > 1 else "attended"
-        yield call, self._places("q", out), (keys, values, position, *self._places("logs"))
+        yield call, self._places("q", out), (*pages, position, *self._places("logs"))
         if self.splits > 1:
             rows = model.heads, model.head, self.splits
             call = KernelCall(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, cache
-from . import cute_dsl, triton
+from . import cute_dsl, cutile, triton
 from .imports import after_import, expect_pytorch
 
 __all__ = ["build_ahead", "serve"]
@@ -39,6 +39,7 @@ def serve() -> None:
     """Let each of these clients find what it needs."""
     triton.serve()
     cute_dsl.serve()
+    cutile.serve()
     after_import("tilelang", expect_pytorch)
     _serve_bindings()
 

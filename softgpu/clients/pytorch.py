@@ -15,14 +15,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+import torch.nn.attention
 from torch.overrides import TorchFunctionMode
 
 from .calls import call, current_device, register, unregister
+from .products import product
 
 __all__ = ["serve"]
 
 _CUDA, _CPU = torch.device("cuda", 0), torch.device("cpu")
 _DEVICE, _IS_CUDA = torch.Tensor.device.__get__, torch.Tensor.is_cuda.__get__  # type: ignore
+_TO_DLPACK = torch._C._to_dlpack
 _EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
 _LOOKS = {
     "__get__", "__getitem__", "data_ptr", "dim", "element_size", "is_contiguous", "numel",
@@ -131,7 +134,7 @@ class _Mode(TorchFunctionMode):
         if here and name == "__dlpack_device__":
             return _DLPACK_CUDA, 0
         if here and name == "__dlpack__":
-            return _as_dlpack(args[0])
+            return _to_dlpack(args[0])
         if name in _STAYS:
             return args[0]
         asked = [
@@ -143,7 +146,9 @@ class _Mode(TorchFunctionMode):
             return _moved(args[0], to_gpu)
         args = tuple(_CPU if _asks_for_gpu(value) else value for value in args)
         kwargs = {key: _CPU if _asks_for_gpu(v) else v for key, v in kwargs.items()}
-        result = function(*args, **kwargs)
+        result = product(name, args, kwargs) if here else None
+        if result is None:
+            result = function(*args, **kwargs)
         if name in _EMPTY and (to_gpu or (here and not to_cpu)):
             return _empty(result)
         if _unwritten and name not in _LOOKS:
@@ -153,10 +158,12 @@ class _Mode(TorchFunctionMode):
         return _bring(result) if to_gpu or (here and not to_cpu) else result
 
 
-def _as_dlpack(tensor: torch.Tensor) -> Any:
-    """A tensor for other packages, as one of CUDA's."""
+def _to_dlpack(tensor: torch.Tensor, **given: Any) -> Any:
+    """A tensor for other packages: one of the GPU's as CUDA's."""
     with torch._C.DisableTorchFunction():
-        capsule = tensor.__dlpack__()
+        capsule = _TO_DLPACK(tensor, **given)
+    if not _is_on_gpu(tensor):
+        return capsule
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     where = pointer(capsule, b"dltensor") + _DLPACK_DEVICE
@@ -175,6 +182,17 @@ def _moved(tensor: torch.Tensor, to_gpu: bool) -> torch.Tensor:
     with torch._C.DisableTorchFunction():
         copy = tensor.clone()
     return _bring(copy) if to_gpu else copy
+
+
+def _follow_backward(mode: _Mode) -> None:
+    """Let the mode hold in what Python computes on the way back, too."""
+    run = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def run_in_mode(*args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return run(*args, **kwargs)
+
+    torch.autograd._engine_run_backward = run_in_mode  # type: ignore[attr-defined]
 
 
 def _flat(values: Any) -> list:
@@ -270,14 +288,17 @@ def serve() -> None:
         setattr(torch.cuda, name, lambda *_, answer=answer, **__: answer)
     for name in ("stream", "device", "device_of"):
         setattr(torch.cuda, name, lambda *_, **__: nullcontext())
+    torch.nn.attention.sdpa_kernel = lambda *_, **__: nullcontext()  # it names a GPU's kernels
     for name, own in {
         "Stream": _Stream, "ExternalStream": _Stream, "Event": _Event, "mem_get_info": _memory,
         "get_device_properties": _properties, "get_device_name": _name, "synchronize": _synchronize,
     }.items():  # fmt: skip
         setattr(torch.cuda, name, own)
-    torch.utils.dlpack.to_dlpack = torch.Tensor.__dlpack__  # that is, through the mode
+    torch._C._to_dlpack = torch.utils.dlpack.to_dlpack = _to_dlpack
     torch._C._cuda_getCurrentRawStream = lambda device: 0  # type: ignore[attr-defined]
     if hasattr(torch.Tensor, _IN_C):
         delattr(torch.Tensor, _IN_C)
     os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"  # which would bring it back
-    _Mode().__enter__()
+    mode = _Mode()
+    _follow_backward(mode)
+    mode.__enter__()

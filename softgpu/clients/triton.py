@@ -6,16 +6,14 @@ Kernels come as PTX: a hook of Triton's leaves out ptxas, and with it the loss o
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 from .. import build, sass
-from .calls import call, current_device, register, set_device, unregister
+from .calls import call, current_device, rank_us, register, set_device, unregister
 from .imports import after_import, expect_pytorch
 
 __all__ = ["serve"]
@@ -111,13 +109,8 @@ def _launcher_class(theirs: Any) -> type:
 
 
 def _predicted_ms(call: Callable, quantiles: list[float] | None = None, **_: Any) -> Any:
-    """Triton's benchmark of a call: the time that the clock predicts for a GPU; where that cannot
-    be known, the time that it takes here."""
-    from ..xray.profiler import predicted_us
-
-    begin = time.perf_counter()
-    predicted = predicted_us(call)
-    ms = (time.perf_counter() - begin) * 1e3 if isnan(predicted) else predicted / 1e3
+    """Triton's benchmark of a call."""
+    ms = rank_us(call) / 1e3
     return [ms] * len(quantiles) if quantiles else ms
 
 

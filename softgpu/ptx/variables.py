@@ -34,6 +34,11 @@ class Variables(Operands):
         found = []
         self.expect("(")
         while not self.accept(")"):
+            if self.tokens[self.at] == ".hidden":
+                raise self.error(
+                    "the driver writes this parameter, a tensor map, as only NVIDIA's can: leave "
+                    "out TMA (in cuTile, pass allow_tma=False to loads and stores)"
+                )
             if not (self.accept(".param") or self.accept(".reg")):
                 raise self.unexpected(".param")
             space = self.tokens[self.at - 1][1:]

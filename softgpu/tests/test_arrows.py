@@ -114,10 +114,10 @@ def test_softgpu_is_without_the_course():
         assert not {module.split(".")[0] for module in absolute} & {*PACKAGES[1:]}, name
 
 
-def test_nothing_but_the_command_and_tritons_autotuner_needs_xray():
+def test_nothing_but_the_command_and_clients_autotuners_needs_xray():
     rest = [name for name in OF_SOFTGPU if not name.startswith("softgpu.xray")]
     needing = {name for name in rest for other in imported(name) if "softgpu.xray" in other}
-    assert needing == {"softgpu.run", "softgpu.clients.triton"}
+    assert needing == {"softgpu.run", "softgpu.clients.calls"}
 
 
 def test_the_compilers_folders_import_only_those_below_them():

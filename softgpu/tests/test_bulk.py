@@ -1,5 +1,8 @@
 """Bulk copies beyond plain loads and stores: reductions, blocks' own copies, changed maps."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -165,15 +168,27 @@ def test_boxes_are_reduced_up_to_the_edge(reductions, op, type_):
     np.testing.assert_array_equal(out.get(), want)
 
 
-@pytest.mark.parametrize("dtype", ["u4", "f2", "f4"])
+def test_the_form_of_the_hardware_is_what_nvidias_driver_writes():
+    with open(Path(__file__).with_name("tensor_maps_h100.csv")) as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        written = row.pop("map")
+        lists = [[int(n) for n in row.pop(k).split()] for k in ("sizes", "strides", "box", "steps")]
+        type_, *rest = map(int, row.values())
+        assert tensor_maps.hardware_form(type_, *lists, *rest).hex() == written, (row, lists)
+    assert len(rows) > 100
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f2", "f4", "bfloat16"])
 @pytest.mark.parametrize("swizzle", [0, 32, 64])
 def test_a_map_in_the_form_of_the_hardware_is_read(reductions, dtype, swizzle):
+    type_, dtype = (dtype, "u2") if dtype == "bfloat16" else (None, dtype)
     width = 32 // np.dtype(dtype).itemsize
     new = gpuarray.to_gpu(drawn(np.dtype(dtype), 1024 // np.dtype(dtype).itemsize, 1))
     stored = []
     for made in tensor_maps.tiled, tensor_maps.as_hardware_has_it:
         out = gpuarray.to_gpu(np.zeros((5, 3 * width), dtype))
-        map_ = in_global(made(out, (4, width), swizzle))
+        map_ = in_global(made(out, (4, width), swizzle, type_))
         kernel = reductions.get_function("box_add")
         kernel(new, out, map_, np.int32(width), np.int32(3), block=(64, 1, 1))
         stored.append(out.get())

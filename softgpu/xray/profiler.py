@@ -11,12 +11,12 @@ import numpy as np
 from .. import contract
 from ..contract import ffi
 from ..declarations import short_name
+from ..fidelity import Fidelity, fidelity_of
 from ..jit.builds.profile import SITE_COUNTERS
 from ..jit.facts.layout import Layout
 from ..loader import Engine
 from .chip import MODELLED, Chip
 from .chip import chip as chip_named
-from .fidelity import Fidelity, fidelity_of
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, is_call, one_at_a_time, shape, target_of
 from .occupancy import occupancy

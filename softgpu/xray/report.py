@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from ..advice import line_name
+from ..fidelity import Fidelity
 from ..ptx.program import SourceLine
 from ..sass import Refused
 from ..words import Place
 from .chip import Chip, chip
 from .clock import SAID, Prediction, predict
 from .details import Details
-from .fidelity import Fidelity
 from .hardware import Caches, MachineRuns
 from .occupancy import Occupancy
 

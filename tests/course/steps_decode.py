@@ -42,28 +42,47 @@ def embed(table, scales, token):
     return x.get()
 
 
-def rotary(made, heads, key_heads, position, keys, values, turns):
+def paged(cache, table, page):
+    """A cache[heads, slots, head] as pages of so many slots: slot s is in page table[s // page].
+    What no slot is in is NaN."""
+    heads, slots, head = cache.shape
+    pages = np.full((max(table) + 1, heads, page, head), np.nan, cache.dtype)
+    for slot in range(slots):
+        pages[table[slot // page], :, slot % page] = cache[:, slot]
+    return pages
+
+
+def from_pages(pages, table, slots):
+    """The cache[heads, slots, head] that lies in pages."""
+    return np.concatenate(pages[np.array(table)], 1)[:, :slots]
+
+
+def rotary(made, heads, key_heads, position, keys, values, turns, table, page):
     """A token's queries, and the cache with its keys and values."""
     head, capacity = made.shape[-1], keys.shape[1]
-    of_made, of_turns, of_position = guarded(made, turns, np.array([position], np.int32))
-    of_keys, of_values = guarded(keys, values)
+    at, of_table = (np.array(a, np.int32) for a in ([position], table))
+    of_made, of_turns, of_position, of_table = guarded(made, turns, at, of_table)
+    of_keys, of_values = guarded(*(paged(side, table, page) for side in (keys, values)))
     q = checks.Guarded((heads, head), "float32")
-    run = sources.kernel("decode/rotary.cu", T=keys.dtype, HEAD=head)
+    run = sources.kernel("decode/rotary.cu", T=keys.dtype, HEAD=head, PAGE=page)
     sizes = LONG(heads), LONG(key_heads), LONG(capacity)
-    told = *sizes, of_keys.array, of_values.array, of_turns.array, of_position.array
-    launch(run, (len(made),), head // 2, of_made.array, q.array, *told)
-    return q.get(), of_keys.get(), of_values.get()
+    told = *sizes, of_keys.array, of_values.array, of_table.array, of_turns.array
+    launch(run, (len(made),), head // 2, of_made.array, q.array, *told, of_position.array)
+    return q.get(), *(from_pages(side.get(), table, capacity) for side in (of_keys, of_values))
 
 
-def attend(q, keys, values, position, scale, splits=1, pack=4):
+def attend(q, keys, values, position, scale, table, page, splits=1, pack=4):
     """What one query of each head makes of the cache, and the logarithms of its sums."""
     (heads, head), (key_heads, capacity, _) = q.shape, keys.shape
-    of_q, of_keys, of_values, at = guarded(q, keys, values, np.array([position], np.int32))
+    pages = (paged(side, table, page) for side in (keys, values))
+    of_q, of_keys, of_values = guarded(q, *pages)
+    at, of_table = guarded(*(np.array(a, np.int32) for a in ([position], table)))
     parts = checks.Guarded((splits, heads, head), "float32")
     logs = checks.Guarded((splits, heads), "float32")
-    choices = {"T": keys.dtype, "HEAD": head, "FOLD": heads // key_heads, "PACK": pack}
+    choices = {"T": keys.dtype, "HEAD": head, "FOLD": heads // key_heads, "PACK": pack,
+               "PAGE": page}  # fmt: skip
     sizes = LONG(heads), LONG(capacity), np.float32(scale)
-    told = *sizes, of_keys.array, of_values.array, at.array, logs.array
+    told = *sizes, of_keys.array, of_values.array, of_table.array, at.array, logs.array
     run = sources.kernel("decode/attend.cu", **choices)
     launch(run, (key_heads, splits), 128, of_q.array, parts.array, *told)
     parts, logs = guarded(parts.get(), logs.get())

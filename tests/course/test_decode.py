@@ -62,11 +62,12 @@ def test_a_token_has_its_row():
 
 @pytest.mark.parametrize("dtype", [SINGLE, HALF])
 @pytest.mark.parametrize("position", [0, 6, 10])
-def test_rotary(position, dtype):
+@pytest.mark.parametrize("table, page", [([0], 11), ([4, 0, 2], 4)])
+def test_rotary(table, page, position, dtype):
     heads, key_heads, head, capacity = 4, 2, 32, 11
     made, turns = numbers(8, head), reference.turns(capacity, head)
     keys, values = (numbers(key_heads, capacity, head, dtype=dtype) for _ in range(2))
-    got = steps.rotary(made, heads, key_heads, position, keys, values, turns)
+    got = steps.rotary(made, heads, key_heads, position, keys, values, turns, table, page)
     want = reference.rotated(made[:6], turns[position])
     size = reference.rotated(np.abs(made[:6]), np.abs(turns[position]) * [1, -1])
     size[:, : head // 2] = np.abs(made[:6, :16] * turns[position, :, 0])
@@ -87,7 +88,7 @@ def test_a_position_past_the_cache_writes_nothing():
     made, turns = numbers(3, 8), reference.turns(5, 8)
     keys, values = numbers(1, 5, 8), numbers(1, 5, 8)
     for position in -1, 5:
-        _, *got = steps.rotary(made, 1, 1, position, keys, values, turns)
+        _, *got = steps.rotary(made, 1, 1, position, keys, values, turns, [1, 0], 3)
         checks.assert_equal(got[0], keys)
         checks.assert_equal(got[1], values)
 
@@ -97,11 +98,13 @@ def test_a_position_past_the_cache_writes_nothing():
     "head, heads, key_heads, seen, splits",
     [(32, 4, 1, 1, 1), (32, 4, 2, 17, 3), (64, 2, 2, 100, 1), (128, 8, 2, 61, 4), (8, 3, 3, 40, 9)],
 )
-def test_attention_over_the_cache(head, heads, key_heads, seen, splits, dtype):
+@pytest.mark.parametrize("page", [16, 105])
+def test_attention_over_the_cache(page, head, heads, key_heads, seen, splits, dtype):
     q = numbers(heads, head)
     keys, values = (numbers(key_heads, seen + 5, head, dtype=dtype) for _ in range(2))
     keys[:, seen:] = values[:, seen:] = np.nan  # slots that nothing has been written to
-    got, logs = steps.attend(q, keys, values, seen - 1, head**-0.5, splits)
+    table = (5 * np.arange(-(-keys.shape[1] // page)) + 2) % 11  # in no order, with gaps
+    got, logs = steps.attend(q, keys, values, seen - 1, head**-0.5, table, page, splits)
     k, v = keys[:, :seen], values[:, :seen]
     more = checks.gamma(8 * seen, SINGLE)  # groups of lanes may have few keys each
     want, of_logs, error, log_error = checks.attention(q[:, None], k, v, narrow=more)
@@ -164,8 +167,8 @@ def test_thin_product_of_blocks(n, k, rows, kind, watched):
     checks.assert_close(ops.linear(of_x, *rest, kind, of_blocks).get(), want, tolerance)
 
 
-@pytest.mark.parametrize("kind, nbytes", [("float16", 2), ("int8", 1)])
-def test_thin_product_reads_the_weights_once(kind, nbytes):
+@pytest.mark.parametrize("kind, nbytes, rows", [("float16", 2, 1), ("int8", 1, 2)])
+def test_thin_product_reads_the_weights_once(kind, nbytes, rows):
     n, k = 64, 1024
     weights, scales, x = (
         gpuarray.to_gpu(a) for a in (stored(kind, n, k)[0], numbers(n), numbers(k))
@@ -175,7 +178,7 @@ def test_thin_product_reads_the_weights_once(kind, nbytes):
     told = weights, y, np.int64(n), np.int64(k), x, scales, np.int64(0)
     total = xray.profile(call.function, *told, grid=call.grid, block=call.block).total
     # Each warp reads x from L1, for its rows; a lane's 16 bytes are half of a sector.
-    of_x = n // decode.EACH[SINGLE] * x.nbytes // 16
+    of_x = n // rows * x.nbytes // 16
     assert total["ld.sectors"] == n * k * nbytes // 32 + of_x + n
     assert total["st.sectors"] == n and not total.get("ld.shared", 0)
 
@@ -246,8 +249,9 @@ def test_rms_norm_adds_in_place(watched):
 def test_kernels_are_clean(watched):
     made, turns = numbers(8, 32), reference.turns(40, 32)
     keys, values = numbers(2, 40, 32), numbers(2, 40, 32)
-    steps.rotary(made, 4, 2, 20, keys, values, turns)
-    steps.attend(made[:4], keys, values, 20, 0.2, splits=3)
+    in_pages = [3, 0, 4], 16
+    steps.rotary(made, 4, 2, 20, keys, values, turns, *in_pages)
+    steps.attend(made[:4], keys, values, 20, 0.2, *in_pages, splits=3)
     steps.swiglu(numbers(2, 328), 4)
     steps.sample(numbers(250), 0.7, 20, 0, 3)
     steps.embed(np.ones((4, 70), np.int8), numbers(4), 2)

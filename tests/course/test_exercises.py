@@ -167,7 +167,7 @@ def unchanged():
 
 
 def wrong_ones():
-    """(exercise, what is wrong) of each wrong kernel; unless the exercise changed, they take turns."""
+    """(exercise, what is wrong) of each wrong kernel; where the exercise is unchanged, by turns."""
     in_turn = unchanged()
     for name in NAMES:
         marks = [pytest.mark.rotating] if name in in_turn else []

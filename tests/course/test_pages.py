@@ -8,6 +8,7 @@ import pytest
 from helpers import autoinit
 from softgpu.tests import python
 from softgpu.tests.clients import test_doors as doors
+from softgpu.tests.facts import missing
 from softgpu.tests.xray.nsight.cases import CASES
 from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
@@ -63,21 +64,22 @@ def test_the_program_runs(name, watched, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "does, guard, found",
+    "does, guard, facts",
     [
-        ("run", "if (i < n)", None),
-        ("profile", "if (i < n)", "twice: 4 blocks of 256 threads"),
-        ("sanitize", "if (i < n)", None),
-        ("sanitize", "", "out of bounds: twice.cu:17: thread (232,0,0)"),
+        ("run", "if (i < n)", []),
+        ("profile", "if (i < n)", ["twice", 4, 256]),
+        ("sanitize", "if (i < n)", ["twice"]),
+        ("sanitize", "", ["out of bounds", "twice.cu:17", "(232,0,0)"]),
     ],
 )
-def test_the_program_of_the_host_runs(does, guard, found, tmp_path):
+def test_the_program_of_the_host_runs(does, guard, facts, tmp_path):
     page = (ROOT / "docs/host.md").read_text()
     (program,) = re.findall(r"^<!-- program: twice.cu -->\n```cuda\n(.*?)^```", page, re.M | re.S)
     (tmp_path / "twice.cu").write_text(program.replace("if (i < n)", guard))
     done = python("-m", "softgpu", does, "twice.cu", cwd=tmp_path)
     assert done.returncode == 0 and re.fullmatch(r"right, in \S+ ms\n", done.stdout), done
-    assert found in done.stderr if found else not done.stderr
+    assert not missing(done.stderr, *facts)
+    assert ("out of bounds" in done.stderr) == (not guard) and bool(done.stderr) == (does != "run")
 
 
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")

@@ -54,6 +54,17 @@ def test_each_step_has_the_logits_of_float64(ours, speaks, splits):
         assert error.max() < 1e-5 * np.ptp(want)
 
 
+def test_pages_may_lie_in_any_order(ours, speaks):
+    other = speaker.Speaker(ours, 2)
+    other.table.set(np.roll(other.table.get()[::-1], 3))
+    read = [tokens.END, *ours.words.encode(SPEAKS)]
+    assert len(read) > speaker.PAGE
+    for some in speaks, other:
+        some.read(read)
+    error = 1e-5 * np.ptp(speaks.logits)
+    assert (abs(other.logits - speaks.logits) < error).all()
+
+
 def test_a_wrong_step_is_outside_the_bound(ours, speaks):
     exact = reference.Exact(ours)
     first, second = tokens.END, ours.words.encode("A")[0]

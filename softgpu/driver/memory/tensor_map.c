@@ -133,11 +133,12 @@ CUAPI cuTensorMapEncodeTiled(void *target, unsigned type, unsigned rank, void *a
     return result ?: finish(&map, target);
 }
 
-/* A tiled map of compute capability 9.0, as CuTe DSL writes it: no document describes it, so what it
-   has never been seen to write is refused. Bit 21 of its flags is set for arrays of 128 KiB or more. */
+/* A tiled map of compute capability 9.0, as NVIDIA's driver writes it for an H100, and CuTe DSL without
+   a driver: no document describes it, so what neither has been seen to write is refused. */
 typedef struct {
     uint64_t address;
-    uint32_t flags;
+    uint32_t im2col : 1, cute : 1, zeros : 2, rank : 3, type : 4, interleave : 2, swizzle : 2,
+        fill : 1, tf32 : 1, promotion : 2, more_zeros : 2, large : 1, most_zeros : 10;
     uint32_t strides[4];   /* in units of 16 bytes, without their highest 4 bits */
     uint32_t high_strides; /* those, 4 bits each */
     uint32_t last[MOST_RANK];
@@ -147,10 +148,22 @@ typedef struct {
 } __attribute__((packed)) HardwareMap;
 _Static_assert(sizeof(HardwareMap) == 64, "as much of the 128 bytes as it uses");
 
+/* CU_TENSOR_MAP_DATA_TYPE_... of a type there; `tf32`: floats are rounded to it. */
+static unsigned type_of(const HardwareMap *of)
+{
+    enum { F32 = 7, F32_FTZ = 8, F64 = 9, BF16 = 10, NONE = TYPES };
+    switch (of->type) {
+    case F32: return of->tf32 ? 11 : 7;
+    case F32_FTZ: return of->tf32 ? 12 : 10;
+    case F64: return 8;
+    case BF16: return 9;
+    default: return of->type < F32 ? of->type : NONE;
+    }
+}
+
 static bool decode(const HardwareMap *of, TensorMap *map)
 {
-    const uint32_t seen = 1 << 1 | 1 << 18, known = 7 << 4 | 15 << 7 | 7 << 13 | 1 << 21;
-    if ((of->flags & ~known) != seen || of->zero) return false;
+    if (of->im2col || of->zeros || of->more_zeros || of->most_zeros || of->zero) return false;
     uint64_t sizes[MOST_RANK], strides[4];
     uint32_t box[MOST_RANK], steps[MOST_RANK];
     for (unsigned n = 0; n < MOST_RANK; n++) {
@@ -160,13 +173,15 @@ static bool decode(const HardwareMap *of, TensorMap *map)
         if (n < 4)
             strides[n] = (of->strides[n] + ((uint64_t)(of->high_strides >> 4 * n & 15) << 32)) << 4;
     }
-    const Array array = {.type = of->flags >> 7 & 15,
-                         .rank = (of->flags >> 4 & 7) + 1,
+    const Array array = {.type = type_of(of),
+                         .rank = of->rank + 1,
                          .address = (void *)of->address,
                          .sizes = sizes,
                          .strides = strides,
                          .steps = steps,
-                         .swizzle = of->flags >> 13 & 7};
+                         .interleave = of->interleave,
+                         .swizzle = of->swizzle,
+                         .fill = of->fill};
     return !describe_tiled(map, of, &array, box);
 }
 

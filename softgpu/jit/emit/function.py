@@ -153,7 +153,7 @@ class FunctionEmitter(ValueEmitter):
         cannot call a target that may be more than 2 GiB away."""
         if not self.mode.quick:
             return super().pointer_to(name)
-        return self.pointers.setdefault(name, f'%"at {name}"')
+        return self.pointers.setdefault(name, f"%at{len(self.pointers)}")  # LLVM cuts long names
 
     # --- control flow -------------------------------------------------------------------------
 

@@ -67,6 +67,27 @@ assert triton.runtime.driver.active.get_active_torch_device() == x.device
 """, tmp_path)  # fmt: skip
 
 
+def test_products_of_halves_are_those_of_tensor_cores_to_the_bit(tmp_path):
+    run("""
+@triton.jit
+def product(a, b, c, N: tl.constexpr):
+    i = tl.arange(0, N)
+    place = i[:, None] * N + i
+    tl.store(c + place, tl.dot(tl.load(a + place), tl.load(b + place)))
+
+for dtype in (torch.float16, torch.bfloat16):
+    a, b = (torch.randn(64, 64, device="cuda").to(dtype) for _ in "ab")
+    a[:, 32:], b[32:] = -a[:, :32], b[:32] * 1.01  # so that sums come near 0
+    c = torch.empty_like(a)
+    product[(1,)](a, b, c, 64)
+    exact = (a.cpu().double() @ b.cpu().double()).to(dtype)
+    assert not torch.equal(exact, c.cpu())
+    stack = torch.stack([b, b.mT.contiguous()])
+    for same in a @ b, torch.mm(a, b), torch.nn.functional.linear(a, b.mT), (a @ stack)[0]:
+        assert torch.equal(same, c) and same.is_cuda
+""", tmp_path)  # fmt: skip
+
+
 def test_tiles_lie_where_the_compiler_meant_them_in_a_sanitized_product_too(tmp_path):
     said = run("""
 @triton.jit

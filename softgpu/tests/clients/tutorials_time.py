@@ -6,23 +6,24 @@ TUTORIALS: a checkout's python/tutorials. Each runs once before, so that Triton'
 kernels and ours has them compiled; what is left is mostly the imports and the launches.
 """
 
-import os
+import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from .test_triton_tutorials import CASES, script_of
 
 HEAD = "| tutorial | plain | sanitized | ratio | findings |\n| --- | --- | --- | --- | --- |"
 
 
-def cpu_seconds(script: str, **environment: str) -> tuple[float, str]:
-    """What a script takes, its imports included, and what it says on stderr."""
+def cpu_seconds(command: str, script: str) -> tuple[float, str]:
+    """What `softgpu COMMAND` takes for a script, its imports included, and what it prints."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env={**os.environ, **environment}, capture_output=True, text=True,
+        [sys.executable, "-W", "ignore", "-m", "softgpu", command, script],
+        capture_output=True, text=True,
     )  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -33,12 +34,13 @@ def cpu_seconds(script: str, **environment: str) -> tuple[float, str]:
 def main(tutorials: str, *names: str) -> None:
     print(HEAD)
     for name in names or CASES:
-        script = script_of(name, Path(tutorials))
-        for sanitize in ("0", "1"):
-            cpu_seconds(script, SOFTGPU_SANITIZE=sanitize)
-        plain, _ = cpu_seconds(script, SOFTGPU_SANITIZE="0")
-        watched, said = cpu_seconds(script, SOFTGPU_SANITIZE="1")
-        found = said.count(" 1 finding") + said.count(" findings")
+        with NamedTemporaryFile("w", suffix=".py") as file:
+            print(script_of(name, Path(tutorials)), file=file, flush=True)
+            for command in ("run", "sanitize"):
+                cpu_seconds(command, file.name)
+            plain, _ = cpu_seconds("run", file.name)
+            watched, said = cpu_seconds("sanitize", file.name)
+        found = len(re.findall(r"^\d+\. ", said, re.M))
         print(f"| {name} | {plain:.1f} s | {watched:.1f} s | {watched / plain:.1f} | {found} |")
         sys.stdout.flush()
 

@@ -779,7 +779,9 @@ def test_managed_memory(calm):
     calm.launch("number", address.value)
     seen = np.ctypeslib.as_array((ctypes.c_uint32 * 32).from_address(address.value))
     assert (seen == np.arange(32)).all()
-    calm.call("cuStreamAttachMemAsync", None, address, c_size_t(0), 1)
+    for size in 0, 128:
+        calm.call("cuStreamAttachMemAsync", None, address, c_size_t(size), 1)
+    assert calm.raw("cuStreamAttachMemAsync", None, address, c_size_t(64), 1) == INVALID_VALUE
     calm.free(address.value)
     assert calm.raw("cuMemAllocManaged", byref(address), c_size_t(4), 3) == INVALID_VALUE
 

@@ -144,6 +144,23 @@ def test_a_kernel_that_is_launched_often_is_made_in_full_once(made, times, tiers
     assert made == tiers
 
 
+def test_a_name_longer_than_llvm_keeps_is_no_trouble(made):
+    name = "k" * 1100
+    source = f"""extern "C" __global__ void {name}(float *x)
+{{
+    for (int k = 0; k < threadIdx.x; k++) {{
+        for (int n = 0; n < k && x[n] > 0; n++)
+            if (x[n + k] > 2) break;
+        if (x[k] > 3) continue;
+        __syncwarp(1 << threadIdx.x);
+    }}
+    x[threadIdx.x] = printf("");
+}}"""
+    x = cuda.to_device(np.ones(1024, np.float32))
+    module_of(source).get_function(name)(x, block=(32, 1, 1))
+    assert made == ["quick"]
+
+
 def test_code_that_is_kept_in_full_is_used(made):
     with loader.Engine.as_driver().tier("full"):
         launch("straight")

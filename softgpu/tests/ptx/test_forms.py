@@ -8,7 +8,7 @@ from softgpu.jit.facts.opcodes import OPCODES
 from softgpu.ptx import PtxError, parse
 from softgpu.ptx.forms import check_forms, opcodes, result_count
 from softgpu.tests import ROOT
-from softgpu.tests.facts import missing
+from softgpu.tests.facts import missing, refused
 
 TEXT = """.version 9.0
 .target sm_90
@@ -150,3 +150,9 @@ def test_refused(statement):
     name = re.sub(r"^@\S+ ", "", statement).split()[0].rstrip(";")
     assert not missing(error.value, name, 9, "k", error.value.why)
     assert error.value.why.code == REFUSED[statement]
+
+
+def test_a_tensor_map_that_only_nvidias_driver_can_write_is_refused_as_that():
+    text = TEXT.replace("k_param_0)", "k_param_0,\n.hidden .param .align 64 .b8 map[128])")
+    with refused(PtxError, "TMA", "allow_tma=False"):
+        parse(text.format(statement="ret;"))

@@ -1,18 +1,18 @@
 """The forms of instructions whose answers a GPU gave: all that the kernels of conformance/, asked/
 and the course's boxes.cu have.
 
-    python -m softgpu.tests.xray.recorded_forms     # writes softgpu/xray/recorded_forms.txt
+    python -m softgpu.tests.xray.recorded_forms     # writes softgpu/recorded_forms.txt
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from softgpu.fidelity import RECORDED, form_of
 from softgpu.ptx import link, parse
 from softgpu.ptx.program import Instruction
 from softgpu.tests.conformance import groups, products, runner
 from softgpu.tests.conformance.suite import CASES
-from softgpu.xray.fidelity import RECORDED, form_of
 
 from pycuda.compiler import compile  # isort: skip (runner chose the driver)
 

@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..jit.analysis.flow import registers_of
-from ..jit.analysis.origins import Origins
-from ..jit.facts.layout import Layout, symbols_of
-from ..jit.facts.opcodes import Does, Trait, does, has
-from ..ptx.program import Address, Function, Instruction, Register, Symbol, Vector
+from .jit.analysis.flow import registers_of
+from .jit.analysis.origins import Origins
+from .jit.facts.layout import Layout, symbols_of
+from .jit.facts.opcodes import Does, Trait, does, has
+from .ptx.program import Address, Function, Instruction, Register, Symbol, Vector
 
 __all__ = ["RECORDED", "Fidelity", "fidelity_of", "form_of"]
 
