@@ -102,13 +102,15 @@ def float8_tolerance(a: Any, b: Any, kind: str, together: int | None = None) -> 
 
 
 def operand(x: Any, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Float32 numbers as operands of a kind of ops.matmul: as they lie in memory; their values."""
+    """Float32 numbers as operands of a kind of ops.matmul: as they lie in memory; their values. To
+    tf32 they are cut, which all GPUs then read alike."""
     x = on_host(x)
     if kind == "bfloat16":
         bits = (x.view(np.uint32) >> 16).astype(np.uint16)
         return bits, widened(bits)
     if kind == "tf32":
-        return x, (x.view(np.uint32) >> 13 << 13).view(np.float32)
+        cut = (x.view(np.uint32) >> 13 << 13).view(np.float32)
+        return cut, cut
     if kind in float8.LARGEST:
         made = float8.bits(x, kind)
         return made, float8.numbers(made, kind)

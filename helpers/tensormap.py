@@ -22,16 +22,18 @@ TYPES = {  # CUtensorMapDataType
     "uint8": 0, "int8": 0, "uint16": 1, "int16": 1, "uint32": 2, "int32": 3, "uint64": 4,
     "int64": 5, "float16": 6, "float32": 7, "float64": 8,
 }  # fmt: skip
+TF32 = 11
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 L2_PROMOTION = 2  # lines of 128 bytes
 MOST_BOX, MOST_PIXELS, MOST_STEP, CHUNK = 256, 1024, 8, 16
 
 
-def tiled(x, box, swizzle=128, steps=None, fill_nan=False):
+def tiled(x, box, swizzle=128, steps=None, fill_nan=False, tf32=False):
     """A map whose boxes are `box` elements of x, axis by axis, neighbours in memory last.
 
     swizzle: bytes of a line within which chunks of 16 are swizzled, 0: not; steps: elements from
-    one to the next that is copied, along each axis; what is past an edge becomes 0, or NaN."""
+    one to the next that is copied, along each axis; what is past an edge becomes 0, or NaN. tf32:
+    whether floats are rounded to 10 bits of fraction."""
     shape, strides = _lying(x)
     steps = tuple(steps or (1,) * len(shape))
     if len(box) != len(shape) or len(steps) != len(shape):
@@ -41,7 +43,7 @@ def tiled(x, box, swizzle=128, steps=None, fill_nan=False):
         if not all(1 <= n <= most for n in given):
             raise ValueError(f"tiled: {name} {tuple(given)}: 1 to {most} are possible")
     _check_line("tiled", box[-1], x.dtype, swizzle)
-    kind = _type(x.dtype)
+    kind = TF32 if tf32 else _type(x.dtype)
     told = _words(shape), _strides(strides), _numbers(box), _numbers(steps)
     how = 0, SWIZZLES[swizzle], L2_PROMOTION, int(fill_nan)
     return Map.of("cuTensorMapEncodeTiled", kind, len(shape), _address(x), *told, *how)

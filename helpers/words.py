@@ -235,6 +235,10 @@ class Next(Phrase):
     NO_ELEMENTS = "There are no elements here: what must the result be then?"
     NOT_WRITTEN = "No block has written these elements."
     UNTOUCHED = "These elements still hold the judge's fill value, a NaN: no thread wrote them."
+    SOME_UNTOUCHED = (
+        "{count} of these elements, such as {place}, still hold the judge's fill value, a NaN: no "
+        "thread wrote them. Which thread should, and where did it write instead?"
+    )
     LEFT_OUT = (
         "The input {expected} is lost: which thread should take it, in which turn of its loop?"
     )
@@ -330,6 +334,9 @@ class Next(Phrase):
         "It is a product of other matrices: in the {which} one, element {right} is used as element "
         "{wrong}."
     )
+    SAME_OPERAND = (
+        "It is a product of input {number} with itself: which line should read the other input?"
+    )
     COUNTED_IN = (
         "It counts {off} too {way}, exactly as many as {which}: what does the comparison return "
         "for these?"
@@ -405,6 +412,10 @@ class Next(Phrase):
     IDLE = "Most lanes idle here: let all lanes of a warp share the work."
     IDLE_WARPS = (
         "The other warps wait for it, with nothing under way: let all warps share the work."
+    )
+    MORE_TURNS = (
+        "All of this is {times} times ours: your loop makes that many more turns. Where does this "
+        "block's share of the work begin and end?"
     )
     NAMED_HERE = "In your headers, {function}() executes {instruction}."
     FEWER = "The banks are not the cause: most lanes idle here, or the same data is read again."

@@ -1,6 +1,6 @@
-// Images x[images, channels, pixels] with neighbours along their channels: out[images, pixels, stride], where
-// stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Launch a block of 256 threads
-// for each 64 pixels of an image and each WIDE channels: a grid of (images * tiles of pixels * tiles of channels).
+// Images x[images, groups, channels, pixels] with neighbours along their channels: out[groups, images, pixels, stride],
+// where stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Launch a block of 256 threads
+// for each 64 pixels of an image and each WIDE channels of a group: a grid of (images * groups * tiles of pixels * tiles of channels).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.
 using T = unsigned short;
 constexpr int WIDE = 64;  // channels of a tile
@@ -11,7 +11,8 @@ constexpr int PADDED = WIDE + 2;  // lines of a tile begin in different banks
 extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__restrict__ x, T *out,
                                                                   long long channels,
                                                                   long long pixels,
-                                                                  long long stride)
+                                                                  long long stride, int images,
+                                                                  int groups)
 {
     __shared__ __align__(16) T tile[PIXELS * PADDED];
     int across = (stride + WIDE - 1) / WIDE, down = (pixels + PIXELS - 1) / PIXELS;
@@ -19,7 +20,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__res
     long long image = row / down, first = blockIdx.x % across * WIDE;
     long long start = row % down * (long long)PIXELS;
     x += image * channels * pixels;
-    out += image * pixels * stride;
+    out += (image % groups * images + image / groups) * pixels * stride;
 #pragma unroll
     for (int i = threadIdx.x; i < PIXELS * WIDE; i += BLOCK) {
         long long pixel = start + i % PIXELS, channel = first + i / PIXELS;

@@ -1,6 +1,6 @@
 // Convolution by warpgroups, for GPUs of compute capability 9.0: as convolution/tensor.cu, with images and weight that
-// the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, rows, channels], in boxes of ROWS
-// rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a tap's
+// the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, groups * rows, channels], in boxes of
+// ROWS rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a tap's
 // next 64 channels. Launch as gemm/pipeline.cuh says.
 #include "convolution/pixels.cuh"
 #include "convolution/result.cuh"
@@ -20,12 +20,16 @@ constexpr int DEEP = LINE / sizeof(T);
 struct Copies {
     const Map &of_weight;
     Pixels pixels;
-    int top;
+    int rows, images, splits, top;
     Pixels::Place place;
     Tap tap;
 
     __device__ void begin(Tile tile)
-    { top = tile.top, place = pixels.place(tile.left), tap = pixels.tap_of(tile.first); }
+    {
+        int group = tile.z / splits;
+        top = group * rows + tile.top, tap = pixels.tap_of(tile.first);
+        place = pixels.place(tile.left), place.image += group * images;
+    }
     __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
         copy_box(a, of_weight, tap.chunk * DEEP, top, tap.number(pixels.window), barrier);
@@ -36,16 +40,20 @@ struct Copies {
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
     const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int rows, int height,
-    int width, Window window, Dividers<int> dividers, int splits, const T *bias)
+    int width, Window window, Dividers<int> dividers, int splits, int groups, const T *bias)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
     int steps = chunks * window.h.kernel * window.w.kernel;
-    Copies copies = {maps.of[0], {maps.of[1], DEEP, chunks, window, dividers}};
-    long long size = rows / (STEP_H * STEP_W) * (long long)images * height * width;
+    Copies copies = {
+        maps.of[0], {maps.of[1], DEEP, chunks, window, dividers}, rows, images, splits};
+    int planes = rows / (STEP_H * STEP_W);
+    long long plane = (long long)height * width, size = planes * groups * images * plane;
     auto results = [=](Tile tile) {
-        return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + tile.z * size,
-                                                           tile.z == 0 ? bias : nullptr,
+        int group = tile.z / splits, split = tile.z - group * splits, first = group * planes;
+        return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + split * size + first * plane,
+                                                           split || !bias ? nullptr : bias + first,
+                                                           planes * groups,
                                                            rows,
                                                            columns,
                                                            window.h.places,
@@ -55,5 +63,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
                                                            dividers};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true>(
-        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, 1), copies, results, maps.of[0]);
+        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, groups), copies, results, maps.of[0]);
 }

@@ -39,6 +39,7 @@ struct Copies {
 
 struct Result {
     using Element = Out;
+    static constexpr int AT_ONCE = EIGHT;
     Out *y;
     const T *bias;                       // of each channel, or null
     int places, down, across, channels;  // down, across: places in an image

@@ -46,6 +46,7 @@ struct Copies {
 
 struct Gradient {
     using Element = Out;
+    static constexpr int AT_ONCE = EIGHT;
     Out *dw;
     int channels_out, taps, channels, wide;  // wide: what a tap's channels take among the columns
     __device__ Out element(int column, Acc sum) { return Out(sum); }

@@ -1,13 +1,15 @@
-// The result of a convolution, y[images, channels, height, width], of which EIGHT neighbours are stored together: of
-// row channel * STEP_H * STEP_W + step, in as many places of the window. PACK of them lie side by side in y.
+// The result of a convolution, y[images, planes, height, width], of which AT_ONCE neighbours are stored together: of
+// row plane * STEP_H * STEP_W + step, in as many places of the window. PACK of them lie side by side in y.
 #pragma once
-#include "common/word.cuh"
+#include "gemm/product.cuh"
 #include "im2col/window.cuh"
 
 template <typename Out, typename T, typename Acc, int STEP_H, int STEP_W, int PACK>
 struct Result {
+    static constexpr int AT_ONCE = STORED<PACK>;
     Out *y;
-    const T *bias;                    // of each channel, or null
+    const T *bias;                    // of each plane, or null
+    int planes;                       // of an image; `rows` may be of fewer
     int rows, columns, down, across;  // places in an image
     int height, width;
     Dividers<int> dividers;
@@ -15,8 +17,8 @@ struct Result {
     __device__ void store(int row, int column, Packed<Acc, COUNT> sum)
     {
         if (row >= rows) return;
-        int channel = row / (STEP_H * STEP_W), channels = rows / (STEP_H * STEP_W);
-        Acc start = bias ? Acc(bias[channel]) : Acc(0);
+        int plane = row / (STEP_H * STEP_W);
+        Acc start = bias ? Acc(bias[plane]) : Acc(0);
 #pragma unroll
         for (int first = 0; first < COUNT; first += PACK) {
             if (column + first >= columns) return;
@@ -26,8 +28,8 @@ struct Result {
             int image = dividers.height.quotient(line);
             int h = (line - image * down) * STEP_H + row / STEP_W % STEP_H;
             int w = (column + first - line * across) * STEP_W + row % STEP_W;
-            long long plane = image * (long long)channels + channel;
-            if (h < height && w < width) put(y + (plane * height + h) * width + w, pack);
+            long long line_of_y = (image * (long long)planes + plane) * height + h;
+            if (h < height && w < width) put(y + line_of_y * width + w, pack);
         }
     }
 };

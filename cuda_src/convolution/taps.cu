@@ -1,5 +1,6 @@
 // A convolution's weight as tensor.cu takes it: w, whose lines, channels and taps are `line`, `step` and `tap` elements
-// from one to the next -> out[lines, steps_h, steps_w, taps_h, taps_w, stride], or STEPS_FIRST and then the lines.
+// from one to the next -> out[groups, lines, steps_h, steps_w, taps_h, taps_w, stride], or of one group STEPS_FIRST and
+// then the lines. A group of w is `group` elements long.
 // stride is a multiple of 8, and zeros follow the `channels`. Tap t of step s is tap (first + s - by * t) / over
 // of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours.
 #include "common/word.cuh"
@@ -22,8 +23,8 @@ struct Ways {
 };
 
 extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long lines,
-                                long long line, long long step, long long tap, long long channels,
-                                long long stride, Ways ways)
+                                long long group, long long line, long long step, long long tap,
+                                long long channels, long long stride, Ways ways)
 {
     constexpr int CHUNK = 8;
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, chunks = stride / CHUNK;
@@ -36,7 +37,8 @@ extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, lo
     long long which = STEPS_FIRST ? rest % lines : rest / steps;
     int h = ways.h.source(number / ways.w.steps, tap_h);
     int at = ways.w.source(number % ways.w.steps, tap_w);
-    const T *from = w + which * line + (h * ways.w.kernel + at) * tap;
+    const T *from =
+        w + which / lines * group + which % lines * line + (h * ways.w.kernel + at) * tap;
     Packed<T, CHUNK> pack;
 #pragma unroll
     for (int e = 0; e < CHUNK; ++e) {

@@ -19,6 +19,7 @@ constexpr int BLOCKS = 1;  // on a multiprocessor
 constexpr int BLOCK = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32, DEEP = LINE / sizeof(T);
 
 struct Result {
+    static constexpr int AT_ONCE = EIGHT;
     Out *dw;
     int channels, width;
     __device__ void store(int channel, int element, Packed<Acc, EIGHT> sum)

@@ -1,8 +1,8 @@
 // Product of matrices by warpgroups, for GPUs of compute capability 9.0: a[m, k] times b[k, n] -> c[m, n], a batch of
-// them. Either may lie transposed, as in gemm/tensor.cu; maps are of a and b, as 3-dimensional arrays whose boxes are
-// 128 bytes wide: ROWS or COLUMNS lines high along k, else 128 bytes' worth. A_STEP, B_STEP: 1, or 0 where all
-// products of the batch have the same. Split p of k makes c[batch, p, m, n]. BOXED: 1 where a third map is of c, as
-// gemm/pipeline.cuh says, how to launch as well.
+// them. Either may lie transposed, as in gemm/tensor.cu; of floats, which are multiplied as tf32, only a: then c[n, m] is
+// the transposed product. Maps are of a and b, as 3-dimensional arrays whose boxes are 128 bytes wide: ROWS or COLUMNS
+// lines high along k, else 128 bytes' worth. A_STEP, B_STEP: 1, or 0 where all products of the batch have the same.
+// BOXED: 1 where a third map is of c, as gemm/pipeline.cuh says, how splits of k are added and how to launch as well.
 // Step: the tensor memory accelerator computes addresses and copies; warpgroups multiply where the copies lie.
 // Limit: the power that the tensor cores may draw.
 #include "gemm/lines.cuh"
@@ -39,11 +39,14 @@ struct Copies {
 extern "C" __global__ __launch_bounds__(block_of(ROWS),
                                         1) void hopper(const __grid_constant__ Maps<2 + BOXED> maps,
                                                        Out *c, long long m, long long n, int steps,
-                                                       int splits, int batch)
+                                                       int splits, int batch, Splits all)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
-    auto results = [=](Tile tile) { return Product<Out, Acc, C_PACK>{c + tile.z * m * n, m, n}; };
+    constexpr bool TURNED = is_turned<T, A_ALONG_K>();
+    auto results = [=](Tile tile) {
+        return Product<Out, Acc, C_PACK>{c + tile.z * m * n, TURNED ? n : m, TURNED ? m : n};
+    };
     multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2], all);
 }

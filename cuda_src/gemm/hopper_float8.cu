@@ -35,7 +35,7 @@ struct Copies {
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
-    int splits, int batch, Scales scales)
+    int splits, int batch, Splits all, Scales scales)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
@@ -44,5 +44,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
         return ScaledProduct<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2], all);
 }

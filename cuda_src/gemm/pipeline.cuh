@@ -8,9 +8,13 @@
 // Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
+// Of floats, the instructions want lines along k. Where a's lie across it, threads hold what they multiply of a, and the
+// result is stored transposed (is_turned): its columns are then what threads hold neighbours of.
+//
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
-// has EIGHT neighbours of a row: results(tile).store(row, column, Packed<float, EIGHT>). Launch as many blocks as there
+// has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a result
+// of each split, tile.z; or, if there are Splits, the last block of a tile adds them up. Launch as many blocks as there
 // are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 *
 // PATCH_BYTES bytes of shared memory.
 #pragma once
@@ -22,6 +26,9 @@ constexpr int PATCH_COLUMNS = 64;  // of 16 rows, which a warp stores at a time
 constexpr int PATCH_BYTES = HIGH * PATCH_COLUMNS * sizeof(float);
 constexpr int TILES_HIGH = 16;  // tiles of this many lines of tiles come before the next lines
 
+template <typename T, bool A_ALONG_K>
+__device__ constexpr bool is_turned()
+{ return sizeof(T) == sizeof(float) && !A_ALONG_K; }
 __device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
 
 // Which tile it is: of which product of a batch, or which split of one; where it begins, and its steps along k.
@@ -52,11 +59,12 @@ struct Tiles {
     }
 };
 
-// What a warp has of a tile: 16 rows. EIGHT neighbours of row r lie in place e ^ r % 8 of a patch's line,
+// What a warp has of a tile: 16 rows. Eight neighbours of row r lie in place e ^ r % 8 of a patch's line,
 // so that what is written at once, 8 bytes of 8 rows, lies in different banks.
 template <int COLUMNS, typename Result>
 __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2], float *patch)
 {
+    constexpr int AT_ONCE = Result::AT_ONCE;
     int lane = threadIdx.x % 32;
 #pragma unroll
     for (int first = 0; first < COLUMNS; first += PATCH_COLUMNS) {
@@ -70,11 +78,12 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
         }
         __syncwarp();
 #pragma unroll 1
-        for (int n = lane; n < HIGH * PATCH_COLUMNS / EIGHT; n += 32) {
-            int row = n / (PATCH_COLUMNS / EIGHT), eight = n % (PATCH_COLUMNS / EIGHT);
-            float *place = patch + row * PATCH_COLUMNS + (eight ^ row % 8) * EIGHT;
-            result.store(top + row, left + first + eight * EIGHT,
-                         *reinterpret_cast<Packed<float, EIGHT> *>(place));
+        for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
+            int row = n / (PATCH_COLUMNS / AT_ONCE),
+                column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
+            float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
+            result.store(top + row, left + first + column,
+                         *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
         }
     }
 }
@@ -118,6 +127,38 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
     store_boxes<COLUMNS>(result, map, top, left, z, sum, patches, turn);
 }
 
+// The first of two neighbouring rows of a tile of floats that a thread holds, as rows r and r + 8 of its warp's 16: half a
+// warp reads different banks, and what is stored at once fills 32 bytes.
+__device__ inline int held_row(int warp)
+{
+    int pair = threadIdx.x % 32 / 4, chunk = warp % 2 * 2 + pair / 4 + pair / 2 % 2 * 4;
+    return warp / 2 * 32 + chunk * 4 + pair % 2 * 2;
+}
+
+// What a thread holds of a stage: both rows in places lane % 4 and 4 more of each step along k.
+constexpr int HELD = LINE / STEP * 4;
+__device__ inline void hold(unsigned (&held)[HELD], const unsigned char *tile, int row)
+{
+    int k = threadIdx.x % 4, chunk = row % 32 / 4 ^ k;
+    const unsigned char *line = tile + row / 32 * 32 * LINE + k * LINE + row % 4 * 4;
+#pragma unroll
+    for (int n = 0; n < HELD / 2; ++n) {
+        int place = n * 4 * LINE + (chunk ^ n % 2 * 4) * CHUNK;
+        uint2 rows = *reinterpret_cast<const uint2 *>(line + place);
+        held[n * 2] = rows.x, held[n * 2 + 1] = rows.y;
+    }
+}
+
+// Stores a tile of which rows were held; they become columns of the result.
+template <int COLUMNS, typename Result>
+__device__ void store_turned(Result result, int top, int left, float (&sum)[COLUMNS / 2])
+{
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i += i % 2 ? 3 : 1)
+        result.store(left + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, top,
+                     Packed<float, 2>{sum[i], sum[i + 2]});
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>
@@ -130,6 +171,18 @@ __device__ void multiply_stage(float (&sum)[SUMS], unsigned a, unsigned b, bool 
         multiply_add<A_ALONG_K, B_ALONG_K>(
             sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
             described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), adds || n > 0, T());
+    close_products();
+}
+
+// The same of a whole stage, of which a thread holds its part of a.
+template <typename T, int SUMS>
+__device__ void multiply_stage(float (&sum)[SUMS], const unsigned (&held)[HELD], unsigned b,
+                               bool adds)
+{
+    begin_products();
+#pragma unroll
+    for (int n = 0; n < LINE / STEP; ++n)
+        multiply_add<true>(sum, held + n * 4, described(b + n * STEP, 0), adds || n > 0, T());
     close_products();
 }
 
@@ -173,11 +226,60 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
+// Where blocks leave the sums of splits, a float of each of their tiles' elements, and count them: 0 between launches.
+struct Splits {
+    float *sums;
+    unsigned *arrived;
+};
+
+// Leaves a split's sums. The last to leave its own gets them all, added in the order of the splits: true.
+template <int ROWS, int COLUMNS>
+__device__ bool join(float (&sum)[COLUMNS / 2], const Tiles<ROWS, COLUMNS> &tiles, Tile &tile,
+                     Splits all)
+{
+    constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8, TOGETHER = 8;
+    __shared__ bool last;
+    int split = tile.z % tiles.splits;
+    tile.z /= tiles.splits;
+    int place = (tile.z * tiles.across + tile.left / COLUMNS) * tiles.down + tile.top / ROWS;
+    float4 *from = reinterpret_cast<float4 *>(all.sums) + threadIdx.x;
+    from += (long long)place * tiles.splits * FOURS * THREADS;
+#pragma unroll
+    for (int n = 0; n < FOURS; ++n)
+        from[(split * FOURS + n) * THREADS] =
+            make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(all.arrived + place, tiles.splits - 1) == tiles.splits - 1;
+        __threadfence();
+    }
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    if (!last) return false;
+#pragma unroll
+    for (int first = 0; first < FOURS; first += TOGETHER) {
+#pragma unroll
+        for (int i = 0; i < TOGETHER * 4; ++i) sum[first * 4 + i] = 0;
+#pragma unroll 1
+        for (int p = 0; p < tiles.splits; ++p)
+#pragma unroll
+            for (int n = first; n < first + TOGETHER; ++n) {
+                float4 four = __ldcg(from + (p * FOURS + n) * THREADS);
+                sum[n * 4] += four.x, sum[n * 4 + 1] += four.y;
+                sum[n * 4 + 2] += four.z, sum[n * 4 + 3] += four.w;
+            }
+    }
+    return true;
+}
+
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
           int APART = 0, bool BOXED = false, typename Copy, typename Results>
-__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
+__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes,
+                         Splits all = {})
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
+    constexpr bool HOLDS = is_turned<T, A_ALONG_K>();
+    constexpr int READER = HOLDS ? 32 : GROUP;  // threads that say together that a stage is read
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
     __shared__ Tile tile_of[STAGES];  // whose first step a stage is: consumers need not divide
@@ -190,7 +292,8 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     if (group == GROUPS) {
         if (threadIdx.x % GROUP < 32 && is_elected()) {
             for (int n = 0; n < STAGES; ++n)
-                begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
+                begin_barrier(full + n * 8, 1),
+                    begin_barrier(empty + n * 8, GROUPS * GROUP / READER);
             show_barriers();
         }
         __syncwarp();
@@ -219,7 +322,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
-    int turn = 0;
+    int turn = 0, row = HOLDS ? held_row(warp) : 0;
     for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
         Tile tile;
         float sum[COLUMNS / 2];
@@ -235,6 +338,13 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             if constexpr (APART) {
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
+            } else if constexpr (HOLDS) {
+                unsigned held[HELD];
+                wait_for_products<0>();  // until then they use what is held
+                if (step > 0 && threadIdx.x % READER == 0) arrive(before);
+                hold(held, stages + stage * STAGE, row);
+                multiply_stage<T>(sum, held, b, step > 0);
+                before = empty + stage * 8;
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
                 wait_for_products<1>();  // the previous stage's products are done: it is empty
@@ -244,9 +354,11 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             advance();
         } while (++step < tile.steps);
         wait_for_products<0>();
-        if (!APART && threadIdx.x % GROUP == 0) arrive(before);
+        if (!APART && threadIdx.x % READER == 0) arrive(before);
+        if (all.sums && !join(sum, tiles, tile, all)) continue;
         int top = tile.top + warp * HIGH;
-        if constexpr (BOXED)
+        if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
+        else if constexpr (BOXED)
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }

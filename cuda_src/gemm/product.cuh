@@ -2,9 +2,15 @@
 #pragma once
 #include "common/word.cuh"
 
+// How many neighbours a lane of a warp stores: 8, which the warp's other stores may complete to whole sectors, or a pack
+// where that is small, so that lanes store side by side.
+template <int PACK>
+constexpr int STORED = PACK < 4 ? PACK : 8;
+
 template <typename Out, typename Acc, int PACK>
 struct Product {
     using Element = Out;
+    static constexpr int AT_ONCE = STORED<PACK>;
     Out *c;
     long long rows, columns;
     __device__ Out element(int column, Acc sum) { return Out(sum); }

@@ -10,6 +10,7 @@ struct Scales {
 template <typename Out, int PACK>
 struct ScaledProduct {
     using Element = Out;
+    static constexpr int AT_ONCE = STORED<PACK>;
     Product<Out, float, PACK> product;
     float factor;
     __device__ Out element(int column, float sum) { return Out(sum * factor); }

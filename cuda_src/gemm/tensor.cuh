@@ -1,5 +1,5 @@
 // A product of matrices by tensor cores: a block makes ROWS x COLUMNS elements of it,
-//     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)), EIGHT neighbours at a time.
+//     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)), AT_ONCE neighbours at a time.
 //
 // A tile of a or b lies in shared memory as lines of 128 bytes, 8 chunks of 16 bytes: chunk c of line l at
 // place c ^ l % 8, so that one chunk of 8 lines, which `ldmatrix` reads as an 8 x 8 matrix, lies in different
@@ -16,7 +16,7 @@
 
 constexpr int LINE = 128, CHUNK = 16, CHUNKS = LINE / CHUNK;  // bytes, and chunks of a line
 constexpr int HIGH = 16, WIDE = 8, STEP = 32;  // of one instruction: rows, columns, bytes of k
-constexpr int EIGHT = 8;                       // neighbours that are stored together
+constexpr int EIGHT = 8;                       // neighbours that are stored together at most
 
 // sum += a * b, 16 rows of 32 bytes by 8 columns of 32 bytes, in one instruction.
 #define MULTIPLY_ADD(T, ACC, HOLDS, SHAPE_AND_TYPES)                                               \
@@ -228,7 +228,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
         }
     }
 
-    // Sums go through shared memory, so that a lane has EIGHT neighbours of a row.
+    // Sums go through shared memory, so that a lane has AT_ONCE neighbours of a row.
     constexpr int PADDED = WARP_COLUMNS + 8;
     wait_for_groups<0>();
     __syncthreads();
@@ -244,10 +244,10 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
                                                               sum[m][n][lower * 2 + 1]};
             }
         __syncwarp();
-        for (int n = lane; n < HIGH * WARP_COLUMNS / EIGHT; n += 32) {
-            int row = n * EIGHT / WARP_COLUMNS, column = n * EIGHT % WARP_COLUMNS;
+        for (int n = lane; n < HIGH * WARP_COLUMNS / Out::AT_ONCE; n += 32) {
+            int row = n * Out::AT_ONCE / WARP_COLUMNS, column = n * Out::AT_ONCE % WARP_COLUMNS;
             out.store(top + y + m * HIGH + row, left + x + column,
-                      *reinterpret_cast<Packed<Acc, EIGHT> *>(own + row * PADDED + column));
+                      *reinterpret_cast<Packed<Acc, Out::AT_ONCE> *>(own + row * PADDED + column));
         }
         __syncwarp();
     }

@@ -43,11 +43,12 @@ __device__ inline unsigned long long described(unsigned place, int panel)
 #define NAME64                                                                                     \
     NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52," \
            "%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define NAME128                                                                                    \
+#define NAME96                                                                                     \
     NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84," \
-           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104," \
-           "%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121," \
-           "%122,%123,%124,%125,%126,%127"
+           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define NAME128                                                                                    \
+    NAME96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,"    \
+           "%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define GROUP_PRODUCT(T, TYPES, COLUMNS, NAMES, A, B, ADDS, TURNED, ...)                           \
     template <bool A_ALONG_K, bool B_ALONG_K>                                                      \
     __device__ void multiply_add(float (&sum)[COLUMNS / 2], unsigned long long a,                  \
@@ -59,15 +60,16 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                      : __VA_ARGS__                                                                 \
                      : "l"(a), "l"(b), "r"(int(adds)), "n"(!A_ALONG_K), "n"(!B_ALONG_K));          \
     }
-// The same where a thread holds its part of a: rows lane / 4 and 8 more, columns lane % 4 * 2 and 8 more, in pairs.
-#define HELD_PRODUCT(T, NAME, COLUMNS, NAMES, A, B, ADDS, TURNED_B, ...)                           \
+// The same where a thread holds its part of a: rows lane / 4 and 8 more, of 16 bits columns lane % 4 * 2 and 8 more, in
+// pairs, of floats columns lane % 4 and 4 more.
+#define HELD_PRODUCT(T, TYPES, COLUMNS, NAMES, A, B, ADDS, TURNED_B, ...)                          \
     template <bool B_ALONG_K>                                                                      \
     __device__ void multiply_add(float (&sum)[COLUMNS / 2], const unsigned *a,                     \
                                  unsigned long long b, bool adds, T)                               \
     {                                                                                              \
         asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " ADDS ", 0;\n"                       \
-                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." NAME "." NAME         \
-                     " {" NAMES "}, {" A "}, " B ", adds, 1, 1, " TURNED_B ";\n}"                  \
+                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS TYPES " {" NAMES "}, {" A        \
+                     "}, " B ", adds, 1, 1" TURNED_B ";\n}"                                        \
                      : __VA_ARGS__                                                                 \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(adds)),         \
                        "n"(!B_ALONG_K));                                                           \
@@ -77,13 +79,18 @@ __device__ inline unsigned long long described(unsigned place, int panel)
     GROUP_PRODUCT(T, TYPES, 64, NAME32, "%32", "%33", "%34", TURN(", %35, %36"), HOLD32(0))        \
     GROUP_PRODUCT(T, TYPES, 128, NAME64, "%64", "%65", "%66", TURN(", %67, %68"), HOLD32(0),       \
                   HOLD32(32))                                                                      \
+    GROUP_PRODUCT(T, TYPES, 192, NAME96, "%96", "%97", "%98", TURN(", %99, %100"), HOLD32(0),      \
+                  HOLD32(32), HOLD32(64))                                                          \
     GROUP_PRODUCT(T, TYPES, 256, NAME128, "%128", "%129", "%130", TURN(", %131, %132"), HOLD32(0), \
                   HOLD32(32), HOLD32(64), HOLD32(96))
-#define HELD_PRODUCTS(T, NAME)                                                                     \
-    HELD_PRODUCT(T, NAME, 64, NAME32, "%32, %33, %34, %35", "%36", "%37", "%38", HOLD32(0))        \
-    HELD_PRODUCT(T, NAME, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", "%70", HOLD32(0),       \
-                 HOLD32(32))                                                                       \
-    HELD_PRODUCT(T, NAME, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", "%134",          \
+#define HELD_PRODUCTS(T, TYPES, TURN)                                                              \
+    HELD_PRODUCT(T, TYPES, 64, NAME32, "%32, %33, %34, %35", "%36", "%37", TURN(", %38"),          \
+                 HOLD32(0))                                                                        \
+    HELD_PRODUCT(T, TYPES, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", TURN(", %70"),         \
+                 HOLD32(0), HOLD32(32))                                                            \
+    HELD_PRODUCT(T, TYPES, 192, NAME96, "%96, %97, %98, %99", "%100", "%101", TURN(", %102"),      \
+                 HOLD32(0), HOLD32(32), HOLD32(64))                                                \
+    HELD_PRODUCT(T, TYPES, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", TURN(", %134"), \
                  HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
 #define SAID(words) words
 #define UNSAID(words) ""
@@ -91,8 +98,10 @@ GROUP_PRODUCTS(half, "k16.f32.f16.f16", SAID)
 GROUP_PRODUCTS(__nv_bfloat16, "k16.f32.bf16.bf16", SAID)
 GROUP_PRODUCTS(e4m3, "k32.f32.e4m3.e4m3", UNSAID)
 GROUP_PRODUCTS(e5m2, "k32.f32.e5m2.e5m2", UNSAID)
-HELD_PRODUCTS(half, "f16")
-HELD_PRODUCTS(__nv_bfloat16, "bf16")
+GROUP_PRODUCTS(float, "k8.f32.tf32.tf32", UNSAID)
+HELD_PRODUCTS(half, "k16.f32.f16.f16", SAID)
+HELD_PRODUCTS(__nv_bfloat16, "k16.f32.bf16.bf16", SAID)
+HELD_PRODUCTS(float, "k8.f32.tf32.tf32", UNSAID)
 #undef GROUP_PRODUCTS
 #undef GROUP_PRODUCT
 #undef HELD_PRODUCTS

@@ -26,6 +26,42 @@ def launch(rng, size):
     return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{several(n, 'product')}, k = {k}")
 
 
+FRACTION = 23  # bits of a float
+READ = 10  # of these, by the tensor cores
+
+
+def upper(x, bits=READ):
+    """Of floats, so many bits of the fraction."""
+    return (x.view(np.uint32) & np.uint32(-(1 << FRACTION - bits) % 2**32)).view(np.float32)
+
+
+def explain(launch, out, got):
+    """Which of the products are there, and how often; or how many bits are cut off."""
+    a, b = (argument.values[:1] for argument in launch.arguments[:2])
+    got = got.reshape(np.shape(out.expected))[0]
+    parts = [[part.astype(float)[0] for part in (upper(x), x - upper(x))] for x in (a, b)]
+    (p, r), (q, s) = parts
+    made = p @ q, r @ q, p @ s
+    products = dict(zip(("upper a · upper b", "rest of a · upper b", "upper a · rest of b"), made))
+    if not np.isfinite(got).all() or not np.isfinite(a).all():
+        return None
+    terms = np.stack([made.ravel() for made in products.values()], 1)
+    counts, *_ = np.linalg.lstsq(terms, got.ravel(), rcond=None)
+    is_near = np.abs(terms @ counts - got.ravel()) <= 1e-4 * np.abs(p @ q).max()
+    found = [(name, n) for name, n in zip(products, np.rint(counts)) if n != 1]
+    if is_near.all() and np.abs(counts - np.rint(counts)).max() < 0.05 and found:
+        return f"Your sum has {found[0][0]} {found[0][1]:.0f} times: it should be there once."
+    for bits in range(FRACTION):
+        (r, s) = ((x - upper(x, bits))[0] for x in (a, b))
+        made = upper(r) @ upper(b)[0] + upper(a)[0] @ upper(s) + p @ q
+        if bits != READ and np.abs(made - got).max() <= 1e-5 * np.abs(p @ q).max():
+            return (
+                f"Your rests are what is left past {bits} bits of the fraction, and the tensor"
+                f" cores read {READ}: what lies in between counts twice, or not at all."
+            )
+    return None
+
+
 def far(rng):
     return far_rows(launch(rng, (5, 64)), 34_000_000)
 
@@ -39,6 +75,7 @@ JUDGE = Judge(
         "inf": "what is left of an infinity is a NaN",
     },
     far=far,
+    explain=explain,
     counted=(8, 32),
     budget={"hmma": 96},
     limits={"instructions": 4},

@@ -9,6 +9,8 @@ from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Boxes, In, Launch, Out, several
 from helpers.exercises.values import eighths
 
+FEW, CHUNK = 9, 5  # rows of launches that read one chunk alone
+
 
 def drawn(rng):
     return int(rng.integers(34, 300)), int(rng.integers(600, 900))
@@ -17,6 +19,8 @@ def drawn(rng):
 def launch(rng, rows):
     x = eighths(rng, 1, rows, 32)
     weights = eighths(rng, 32)
+    if rows < FEW:  # so that it shows what was read
+        weights[np.arange(32) // 4 != CHUNK] = 0
     if rows > 32:
         x[0, 1, 3] = np.nan
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=128))])
@@ -28,6 +32,8 @@ def explain(launch, out, got):
     x, weights = launch.arguments[0].of[0][0].values[0], launch.arguments[1].values
     rows, column = np.arange(len(x))[:, None], np.arange(32)
     chunk, within = column // 4, column % 4
+    if len(x) < FEW:
+        return _read_instead(x, weights[chunk == CHUNK], out, got)
     for wrong, words in (
         (chunk, "as if chunks lay in their order"),
         ((chunk + rows) % 8, "as if chunks were turned round by addition"),
@@ -43,6 +49,20 @@ def explain(launch, out, got):
                 " chunks."
             )
     return None
+
+
+def _read_instead(x, weights, out, got):
+    """Which chunk of which row was read as the first wrong one; past the rows there are zeros."""
+    row = int(np.argmax(got != out.expected))
+    sums = x.reshape(len(x), 8, 4) @ weights
+    found = [f"chunk {n} of row {at}" for at, n in np.argwhere(sums == got[row])]
+    found += ["a row past the last"] * int(got[row] == 0)
+    if not found:
+        return None
+    return (
+        f"place({row}, {CHUNK}) leads to {found[0]}: the map swizzles by `chunk ^ row % 8` within"
+        " the eight chunks of each row."
+    )
 
 
 JUDGE = Judge(

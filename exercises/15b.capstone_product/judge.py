@@ -14,8 +14,8 @@ from helpers.exercises.values import numbers
 
 
 def drawn(rng):
-    m, n, k, blocks = (int(x) for x in rng.integers((130, 33, 9, 1), (400, 100, 60, 4)))
-    return [(m, 8 * n, 8 * k, blocks), (200, 776, 264, 3)]
+    m, n, k, blocks = (int(x) for x in rng.integers((130, 33, 9, 1), (300, 70, 40, 4)))
+    return [(m, 8 * n, 8 * k, blocks), (136, 776, 264, 3)]
 
 
 def launch(rng, size, rows, columns, threads, shared):
@@ -53,12 +53,12 @@ FREE = "instructions", "barriers", "st.sectors", "lds.wavefronts", "sts.wavefron
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 8, 8, 1), (130, 264, 72, 2), (300, 40, 648, 2), (300, 520, 328, 4)),
+    sizes=((1, 8, 8, 1), (130, 264, 72, 2), (300, 40, 424, 2), (140, 520, 328, 4)),
     drawn=drawn,
-    large=((100, 40, 4136, 1), (2500, 520, 8, 7)),
+    large=((100, 40, 4136, 1), (2500, 264, 8, 7)),
     far=far,
     choices=("ROWS", "COLUMNS", "THREADS", "SHARED"),
-    counted=(256, 512, 512, 4),
+    counted=(256, 512, 256, 4),
     budget={"ld.sectors": 0},
     limits=dict.fromkeys(FREE),  # what counts is the clock
     shared_bytes=227 << 10,

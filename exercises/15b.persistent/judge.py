@@ -13,8 +13,8 @@ BAND = 16
 
 def drawn(rng):
     """More rows of tiles than a band has; more steps than stages."""
-    m, n, k, blocks = (int(x) for x in rng.integers((2060, 33, 1, 3), (2500, 64, 9, 7)))
-    return [(m, 8 * n, 8 * k, blocks), (200, 776, 264, 3)]
+    m, n, k, blocks = (int(x) for x in rng.integers((2060, 33, 1, 3), (2200, 40, 9, 7)))
+    return [(m, 8 * n, 8 * k, blocks), (136, 520, 264, 3)]
 
 
 def launch(rng, size):
@@ -64,7 +64,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 8, 8, 1), (128, 256, 64, 2), (300, 264, 136, 2)),
     drawn=drawn,
-    large=((4300, 296, 8, 3),),
+    large=((4300, 264, 8, 3),),
     counted=(384, 1024, 256, 5),
     budget={"ld.sectors": 0, "hmma": 1536},
     limits={"instructions": None},  # of who waits

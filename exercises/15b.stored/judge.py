@@ -11,8 +11,8 @@ SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 
 
 def drawn(rng):
-    m, n, k = (int(x) for x in rng.integers((130, 33, 9), (400, 90, 20)))
-    return [(m, 8 * n, 8 * k, int(rng.integers(1, 4))), (520, 296, 72, 2)]
+    m, n, k = (int(x) for x in rng.integers((130, 33, 9), (300, 70, 20)))
+    return [(m, 8 * n, 8 * k, int(rng.integers(1, 4))), (520, 264, 8, 2)]
 
 
 def launch(rng, size):
@@ -37,9 +37,9 @@ def explain(launch, out, got):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 8, 8, 1), (128, 256, 64, 1), (150, 264, 136, 2), (300, 520, 72, 2)),
+    sizes=((1, 8, 8, 1), (128, 256, 64, 1), (150, 264, 136, 2), (140, 520, 72, 2)),
     drawn=drawn,
-    large=((1500, 264, 8, 3),),
+    large=((1500, 8, 8, 3),),
     counted=(384, 1024, 256, 5),
     budget={"ld.sectors": 0, "st.sectors": 0, "sts.conflicts": 0, "hmma": 1536},
     limits={"instructions": None},  # of who waits

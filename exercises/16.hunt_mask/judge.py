@@ -18,9 +18,11 @@ def launch(rng, size):
     q, k, v = climbing(rng, units, queries, keys)
     sees = rng.random((queries, keys)) < 0.7
     sees[1::4, :32] = False
-    sees[2::4, : rng.integers(keys + 1)] = False
+    sees[2::4, : rng.integers(1, keys + 1)] = False
+    sees[2, -1] = True  # it sees a key, and not the first, where there are two
     sees[3::8] = False
     sees[7::8, 32:64] = False
+    sees[12:13, 0] = False  # so its NaN comes after the first key
     scale = np.float32(rng.uniform(0.1, 0.25))
     out = attention(q, k, v, scale, sees)
     if queries > 12 and sees[12].any():  # its NaN must show, in its own row alone
@@ -41,8 +43,19 @@ def launch(rng, size):
 
 
 def explain(launch, out, got):
-    nothing = ~(launch.arguments[3].values != 0).any(1)
+    sees = launch.arguments[3].values != 0
+    nothing, later = ~sees.any(1), sees.any(1) & ~sees[:, 0]
     got = got.reshape(np.shape(out.expected))
+    if np.isnan(got[:, later & ~np.isnan(out.expected).any((0, 2))]).any():
+        return (
+            "A query that does not see the first key has computed −∞ − (−∞), a NaN: until it sees"
+            " one, its maximum is -INFINITY, so subtract 0 from its scores instead."
+        )
+    if np.isnan(got[:, nothing]).any():
+        return (
+            "A query that sees no key has computed 0 / 0, or −∞ − (−∞): its `sum` is 0, and its"
+            " result should be 0."
+        )
     if nothing.any() and got[:, nothing].any():
         return (
             "The result for a query that sees no key is 0: a hidden key's score is -INFINITY,"
@@ -61,7 +74,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
+    sizes=((1, 6, 2), (1, 70, 1), (1, 8, 32), (2, 70, 97)),
     drawn=drawn,
     large=((1, 300, 1203), (1, 33_000, 2)),
     far=far,

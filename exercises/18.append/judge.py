@@ -63,6 +63,13 @@ def explain(launch, out, got):
             made[places] = x
             if np.array_equal(made, got, equal_nan=True):
                 return words
+    row = mine[0] + slot[0]
+    for column in np.flatnonzero(got[row] != x[0].astype(np.float16)):
+        found = np.argwhere((got == np.float16(x[0, column])) & (got != before))
+        if len(found) == 1:
+            at = [*divmod(int(found[0][0]), PAGE), int(found[0][1])]
+            right = [*divmod(int(row), PAGE), int(column)]
+            return f"x[0, {column}] lies at cache{at}: it belongs at cache{right}."
     return None
 
 

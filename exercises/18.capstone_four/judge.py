@@ -8,8 +8,11 @@ from helpers.blocks import from_nvfp4
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In
-from helpers.exercises.products import thin
+from helpers.exercises.patterns import in_common
+from helpers.exercises.products import scales_taken, thin
 from helpers.exercises.values import numbers
+
+ONE = 0x38  # of an e4m3
 
 
 def drawn(rng):
@@ -28,17 +31,36 @@ def launch(rng, size, block, rows):
     return replace(made, arguments=arguments, grid=-(-n // (block // 32 * rows)), block=block)
 
 
+def explain(launch, out, got):
+    codes, scales, x, whole = (
+        getattr(a, "values", a) for a in launch.arguments[:5] if a is not out
+    )
+    n, wide = scales.shape
+    within = np.asarray(out.tolerance)
+    if wide == 2:
+        plain = from_nvfp4(codes, np.full_like(scales, ONE))
+        ones = from_nvfp4(np.full((n, 16), 0x22, np.uint8), scales)[:, ::16]
+        if told := scales_taken(plain, ones, x.astype(float), got / whole, within / whole):
+            return told
+    bytes_ = from_nvfp4(codes, np.full_like(scales, ONE)) * scales.repeat(16, 1) @ x.astype(float)
+    if n > 3 and np.allclose(bytes_ * whole, got, 1e-3, 0):
+        return "A scale is a byte of an e4m3: NVFP4::scale makes a float of it."
+    wrong = ~(np.abs(got - out.expected) <= within)
+    return in_common(got, out, wrong, [In(from_nvfp4(codes, scales)), In(x), whole]) or None
+
+
 def far(rng, block, rows):
     return far_rows(launch(rng, (24, 1024), block, rows), 4_310_001, block // 32 * rows)
 
 
 JUDGE = Judge(
     launch=launch,
-    sizes=((1, 32), (7, 1056), (9, 1024), (33, 96), (5, 0)),
+    sizes=((1, 32), (7, 1056), (9, 1024), (33, 96), (64, 64), (100, 32), (5, 0)),
     drawn=drawn,
     large=((33_000, 32), (1, 40_000)),
     far=far,
     choices=("BLOCK", "ROWS"),
+    explain=explain,
     counted=(64, 2048),
     budget={"ld.sectors": (2048 + 256 + 16 * 256, 8000), "st.sectors": 64},
     limits={"barriers": None, "instructions": 2},

@@ -47,13 +47,30 @@ def explain(launch, out, got):
             (_swiglu(pairs), "A gate's partner is `hidden` elements further on."),
             (gate / (1 + np.exp(gate)) * passing, "The exponent is minus the gate."),
             (gate / (1 + np.exp(-gate)), "Multiply by what passes the gate."),
+            (np.maximum(gate, 0) * passing, "A gate below 0 is not closed: that would be ReLU."),
+            (gate / (1 + np.exp2(-gate)) * passing, "The power is one of e: expf, not exp2f."),
+            (gate / (1 + np.exp(-2 * gate)) * passing, "(1 + tanh(x)) / 2 is 1 / (1 + exp(-2 x))."),
         ):  # fmt: skip
             known = np.isfinite(other) & np.isfinite(got) & (np.abs(other) > 1e-30)
             if known.sum() > 3 and np.allclose(other[known], got[known], 1e-3, 0):
                 return words
         if (np.isnan(got) & np.isfinite(out.expected)).any():
             return "∞ / ∞ is NaN: with exp(-gate) below the line, only 1 is above the other."
-    return None
+        return _partner(made, got, out.expected)
+
+
+def _partner(made, got, expected):
+    """Which element has passed the first wrong gate, if some element has for each of a few."""
+    share = made[:, 0] / (1 + np.exp(-made[:, 0]))
+    known = np.isfinite(got) & (np.abs(share) > 1e-3) & ~np.isclose(got, expected, 1e-3, 0)
+    wrong = np.argwhere(known)[:5]
+    found = [
+        np.argwhere(np.isclose(made, got[at] / share[at], 1e-5, 0)) for at in map(tuple, wrong)
+    ]
+    if len(found) < 3 or any(len(places) != 1 for places in found):
+        return None
+    row, i = wrong[0].tolist()
+    return f"y{[row, i]} is made with made{found[0][0].tolist()}: its partner is made{[row, 1, i]}."
 
 
 JUDGE = Judge(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.products import attention
@@ -39,20 +40,26 @@ def launch(rng, size):
     return Launch(arguments, texts, SLOTS, what=what)
 
 
+def far(rng):
+    return far_rows(launch(rng, (3, SLOTS)), 600_000)
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 32), (3, 40), (2, 128)),
     drawn=drawn,
+    far=far,
     undefined={
         "inf": "an infinite value is a NaN if its share is 0",
     },
     counted=(4, 128),
     budget={},
     limits=None,
-    advice={
-        "race": "Some threads store the new key and value, and others read them. All must meet in"
+    advice=dict.fromkeys(
+        ["race", "missing __syncwarp"],
+        "Some threads store the new key and value, and others read them. All must meet in"
         " between: __syncthreads(), outside of any condition.",
-    },
+    ),
     survivors={
         "slot <= last ? 1": "what all scores have more is no difference to their shares",
         "score + block_reduce": "shares are the same while no power overflows: 07's lesson",

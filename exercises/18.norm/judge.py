@@ -37,6 +37,7 @@ def explain(launch, out, got):
     with np.errstate(all="ignore"):
         for made, words in (
             (_norm(x, epsilon), "Multiply element i of a row by weight[i], too."),
+            (_norm(x, epsilon) * (1 + own), "Multiply by weight[i], not by 1 + weight[i]."),
             (_norm(x, 0) * own, "Add epsilon to the mean square, before the root."),
             (x / np.sqrt((x * x).sum(1, keepdims=True) + epsilon) * own,
              "Divide the sum of squares by hidden: a mean is asked for."),

@@ -81,12 +81,14 @@ def explain(launch, out, got):
         ("order", (in_order, seen), "Slot s is in page table[text * most + s / PAGE]."),
         ("first", (first, seen), "Each text has its own row of the table, at text · most."),
         ("fewer", (table, seen - 1), "A text sees seen[text] slots; yours leaves out the last."),
+        ("same", (table, np.full_like(seen, seen[0])), "Each text sees seen[text] slots."),
         ("scale", (table, seen), "`own` is scaled already: don't multiply by scale again."),
+        ("power", (table, seen), "Take powers of e, by expf, not of 2."),
     ):
         least = -(-sees.max() // PAGE)
         if sees.min() < 1 or of_pages[:, :least].max(initial=0) >= len(keys) or slots < sees.max():
             continue
-        factor = scale * scale if name == "scale" else scale
+        factor = scale * {"scale": scale, "power": np.log(2)}.get(name, 1)
         made = _out(q, keys, values, np.maximum(of_pages, 0), sees, factor).expected
         if some.any() and np.allclose(made[some], got[some], 1e-3, 1e-4):
             return words

@@ -40,6 +40,8 @@ WIDEST = 16  # bytes that one instruction of a thread takes
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 OFTEN_AGAIN = 2  # times the memory that is touched at all
 BUSY = 0.25  # of the lanes of a line's instructions
+OF_TURNS = {"instructions", "barriers", "lds.wavefronts"}  # which each turn of a loop has
+MORE_TURNS, ALIKE = 1.5, 1.1  # times ours, at least; by how much these may differ
 
 
 def limited(judge: Judge, total: Mapping[str, int]) -> dict[str, int]:
@@ -73,9 +75,12 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     limits = [c for c in _limits(exercise, total) if c.key not in judge.budget]
     counts = [replace(c, may_exceed=_may_branch(exercise, c, reports)) for c in verdict.counts]
     verdict.counts[:] = counts
+    turns = _more_turns([*counts, *limits])
     for count in [*counts, *limits]:
         if count.value > count.most and not _may_branch(exercise, count, reports):
-            verdict.refuse("counters", count.text, _advice(exercise, count, reports, given))
+            own = turns if count.key in OF_TURNS else ""
+            advice = own or _advice(exercise, count, reports, given)
+            verdict.refuse("counters", count.text, advice)
     is_wasteful = bool(verdict.reasons)  # then too few of something are no fault, but none are
     for key, (least, advice) in reversed(judge.idea.items()):
         if total[key] < least and not (is_wasteful and total[key]):
@@ -85,6 +90,15 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
         text = Refusal.AT_MOST(what=counter("shared"), value=total["shared"], most=most)
         verdict.refuse("counters", text, Next.LESS_AT_A_TIME())
     _weigh_blocks(judge, verdict, reports)
+
+
+def _more_turns(counts: list[Count]) -> str:
+    """In words, if barriers, and what lies between, are all about as many times ours; or ""."""
+    over = [c for c in counts if c.key in OF_TURNS and c.value > c.most and c.best]
+    times = [count.value / count.best for count in over]
+    if len(times) < len(OF_TURNS) or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):
+        return ""
+    return Next.MORE_TURNS(times=f"{min(times):.2g}")
 
 
 def _may_branch(exercise: Exercise, count: Count, reports: list[Report]) -> bool:

@@ -122,7 +122,8 @@ def far_rows(
             wide = batch * (before + np.asarray(argument.expected)[0].size)
             tolerance = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
             expected, off = (spread(v, before, compared) for v in (argument.expected, tolerance))
-            return Far(wide, argument.dtype, {}, expected, off)
+            given = {} if argument.initial is None else spread(argument.initial, before)
+            return Far(wide, argument.dtype, given, expected, off)
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 

@@ -384,7 +384,7 @@ def _smallest(reason, run, untried, right):
         reason = replace(reason, advice=Next.UNUSED(names=unused))
     elif _is_general(reason) and (most := _most_before(run, right)):
         reason = replace(reason, advice=Next.FIRST_BEYOND(**most))
-    elif _is_general(reason):
+    elif _is_general(reason) or run.is_tiny and reason.advice == Next.ZERO():
         others = (_refusal(other) for other in sorted(untried, key=_by_size) if other is not run)
         told = (o for o in others if o and _cause(o) == _cause(reason) and not _is_general(o))
         reason = next(told, reason)

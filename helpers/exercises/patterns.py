@@ -1,6 +1,7 @@
 """What the wrong elements of an output have in common: by what they differ, and where they are."""
 
 from collections.abc import Iterator
+from copy import copy
 from itertools import chain
 from math import lgamma, log, prod
 
@@ -23,7 +24,11 @@ ROOM = 4  # times the tolerance
 LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is reported
+LIKELY = 0.25  # chances, on average, that prove nothing
+TINY = 1e-30  # as good as 0
 NEAR = 0.02  # of what all elements come to
+TILES = 8, 16, 32, 64  # lines of a tile
+SURELY = 0.999  # the cosine of an angle, of what differs by rounding alone
 MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
@@ -73,6 +78,15 @@ class _Common:
         if len(self.shape) < 2:
             return f"{place:,}"
         return f"[{', '.join(str(n) for n in np.unravel_index(place, self.shape))}]"
+
+    def of_products(self, factors: Array) -> "_Common":
+        """The same as columns of a matrix, whose rows are divided by these."""
+        made = copy(self)
+        made.shape = (self.all.size, 1)
+        made.all_got, made.all = self.all_got / factors, self.all / factors
+        made.all_room = self.all_room / np.abs(factors)
+        made.got, made.room = made.all_got[self.places], made.all_room[self.places]
+        return made
 
     @property
     def rows(self) -> Array:
@@ -157,7 +171,7 @@ def _on_one_factor(c: _Common) -> str:
     nice = _nice(times)
     which = c.which(times)
     is_many = np.ptp(c.expected) > 0 and c.count > 1 and _is_far_off(c.off, c.room)
-    is_told = is_many or which or nice.isdigit()
+    is_told = nice != "1" and (is_many or which or nice.isdigit())
     return joined(Next.TIMES(times=nice), which) if times and is_one.all() and is_told else ""
 
 
@@ -303,7 +317,8 @@ def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
     source = _nearest(part, got[here])
     allowed = np.maximum(room[here], c.all_room[begin + source])
     is_there = np.abs(part[source] - got[here]) <= allowed
-    if not is_there.all() or not _is_no_chance(part, got[here], allowed):
+    is_own = (begin + source == places[here]).all()  # or nearly
+    if is_own or not is_there.all() or not _is_no_chance(part, got[here], allowed):
         return ""
     return _moved(c, begin + source, "", places[here])
 
@@ -369,7 +384,8 @@ def _on_formulas(c: _Common) -> str:
         return ""
     for number, x in same.items():
         name = Part.INPUT(number=number)
-        rules = [*_of_one(x, name, got), *_of_two(x, name, same, number, c.numbers)]
+        numbers = c.numbers if got.size > 1 else []  # one may be near any of them
+        rules = [*_of_one(x, name, got), *_of_two(x, name, same, number, numbers)]
         for values, words in rules:
             room_here = np.maximum(room, 2e-6 * np.abs(values) * c.is_float)
             if _near(got, values, room_here).all() and got.any():
@@ -429,6 +445,8 @@ def _on_pairs(c: _Common) -> str:
 
 def _source(values: Array, wanted: Array, room: Array) -> Array | None:
     """Which of the values each of these is, or None."""
+    if not np.isfinite(wanted).all() or _chances(values, wanted, room).mean() > LIKELY:
+        return None
     nearest = _nearest(values, wanted)
     return nearest if (np.abs(values[nearest] - wanted) <= room).mean() > 0.8 else None
 
@@ -452,12 +470,16 @@ def _on_an_input(c: _Common) -> str:
 
 
 def _is_no_chance(values: Array, wanted: Array, room: Array) -> bool:
-    """Whether numbers that come so near to some of these values don't do so by chance: how many of
-    these there are to the numbers' range."""
+    """Whether numbers that come so near to some of these values don't do so by chance."""
+    return np.log(_chances(values, wanted, room)).sum() < log(CHANCE)
+
+
+def _chances(values: Array, wanted: Array, room: Array) -> Array:
+    """At which each comes so near to some value: as many as there are to the numbers' range."""
     lowest, highest = wanted.min(), wanted.max()
     span = max(highest - lowest, np.abs(wanted).max())
     count = max(1, ((values >= lowest - span) & (values <= highest + span)).sum())
-    return np.log(np.clip(count * 2 * room / (3 * span), 1e-300, 1)).sum() < log(CHANCE)
+    return np.clip(count * 2 * room / (3 * span), 1e-300, 1)
 
 
 def _nearest(values: Array, wanted: Array) -> Array:
@@ -562,7 +584,7 @@ def _on_products(c: _Common) -> str:
         return ""
     m, n = c.shape[-2:]
     matrices = [(number, given) for number, given in c.inputs.items() if given.ndim >= 2]
-    for (_, a), (_, b) in zip(matrices, matrices[1:]):
+    for (first, a), (second, b) in zip(matrices, matrices[1:]):
         unit = int(c.places[0]) // (m * n)
         a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:]) for x in (a, b))
         a, b = (x[unit % len(x)] for x in (a, b))
@@ -570,8 +592,45 @@ def _on_products(c: _Common) -> str:
         if ways and a.shape[1] > 1:
             expected = c.all[unit * m * n : (unit + 1) * m * n].reshape(m, n)
             b = max(ways, key=lambda way: _likeness(a @ way, expected))
-            return _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
+            return _on_matrices(c, a, b, unit) or _on_one_operand(c, {first: a, second: b}, unit)
     return ""
+
+
+def _on_one_operand(c: _Common, operands: dict[int, Array], unit: int) -> str:
+    """The product of one of the two and itself."""
+    m, n = c.shape[-2:]
+    got = c.all_got[unit * m * n : (unit + 1) * m * n].reshape(m, n)
+    for number, x in operands.items():
+        if any(_likeness(made, got) > SURELY for made in _squares(x, got.shape)):
+            return Next.SAME_OPERAND(number=number)
+    return ""
+
+
+def _squares(x: Array, shape: tuple[int, int]) -> Iterator[Array]:
+    """The products of a matrix by itself, turned or not, that have this shape."""
+    for y, z in ((x, x), (x, x.T), (x.T, x)):
+        if x.size <= LARGEST and y.shape[1] == z.shape[0] and (len(y), z.shape[1]) == shape:
+            yield y @ z
+
+
+def _on_a_vector(c: _Common) -> str:
+    """The same of a matrix and a vector, whose rows may have a factor each."""
+    if len(c.shape) != 1 or not c.is_float or not np.isfinite(c.got).all():
+        return ""
+    inputs = [np.asarray(given, float) for given in c.inputs.values()]
+    for w in (x for x in inputs if x.ndim == 2 and len(x) == c.all.size and x.shape[1] > 1):
+        for x in (x[:, None] for x in inputs if x.shape == w.shape[1:]):
+            if (factors := c.all / (w @ x)[:, 0]).all() and np.isfinite(factors).all():
+                of_rows = c.of_products(factors)
+                return _on_matrices(of_rows, w, x, 0)
+    return ""
+
+
+def _on_matrices(c: _Common, a: Array, b: Array, unit: int) -> str:
+    """Terms that count too often or not at all, or another element in place of one."""
+    terms, others = (on(c, a, b, unit) for on in (_on_terms, _on_another_operand))
+    is_weighted = isinstance(terms, Said) and terms.has(Part.WEIGHTED)
+    return others if others and is_weighted else terms or others
 
 
 def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
@@ -635,8 +694,14 @@ def _scale(expected: Array, products: Array, room: Array) -> float:
 
 def _sources(known: Array, used: Array, wanted: Array, columns: Array) -> Iterator[Array]:
     """Which of its elements may have been used at each place of these columns: rows and columns
-    exchanged, whole rows, or whatever solves the equations. One past the last: a 0."""
+    exchanged, of elements or of tiles, whole rows, or whatever solves the equations. One past the
+    last: a 0."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T[:, columns]
+    row, column = np.arange(used.shape[0])[:, None], columns
+    for side in TILES:
+        y, x = column // side * side + row % side, row // side * side + column % side
+        is_inside = (y < used.shape[0]) & (x < used.shape[1])
+        yield np.where(is_inside, y * used.shape[1] + x, used.size)
     if known.shape[0] >= known.shape[1]:
         solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
         off = [np.abs(used[:, columns] - row).sum(1) for row in solved]
@@ -654,8 +719,9 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
     terms, got = a[i] * b[:, j].T, c.got[here]
     if not np.isfinite(terms).all():
         return ""
-    weights, *_ = np.linalg.lstsq(terms, got, rcond=None)
-    if (np.abs(terms @ weights - got) > c.room[here]).any():
+    each = np.where(c.room[here] > 0, c.room[here], 1)  # so that all rows count alike
+    weights, *_ = np.linalg.lstsq(terms / each[:, None], got / each, rcond=None)
+    if (np.abs(terms @ weights - got) > c.room[here] + c.unit * np.abs(got)).any():
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
@@ -791,8 +857,8 @@ def _on_limits(c: _Common) -> str:
     for name, values in sources.items():
         for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):
             wrong, right = (v[~np.isnan(v)] for v in (value[c.is_wrong], value[~c.is_wrong]))
-            if not (wrong.size and right.size):
-                continue
+            if not (wrong.size and right.size) or np.abs(right).max() < TINY:
+                continue  # all that is not 0 is wrong
             if np.min(wrong) > np.max(right):
                 return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond=Part.ABOVE())
             if np.max(wrong) < np.min(right):
@@ -844,6 +910,7 @@ WAYS = (
     _on_one_value,
     _on_sums,
     _on_products,
+    _on_a_vector,
     _on_neighbours,
     _on_pairs,
     _on_an_input,

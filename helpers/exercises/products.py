@@ -24,6 +24,7 @@ __all__ = [
     "packed_launch",
     "product",
     "product_launch",
+    "scales_taken",
     "sum_by_last_block",
     "which_keys",
     "sums_of_boxes",
@@ -220,13 +221,37 @@ def which_keys(
         for begin, end in ends + [(n, m) for m in (last, last + 1) for n in range(m + 1)]:
             powers = np.exp(scores[begin : end + 1] - scores[begin : end + 1].max())
             made = powers @ values[begin : end + 1] / powers.sum()
-            if (begin, end) != (first, last) and np.allclose(made, got[unit, query], 1e-3, 1e-3):
+            is_like = np.allclose(made, got[unit, query], 1e-3, 1e-3, equal_nan=True)
+            if is_like and (begin, end) != (first, last):
                 right, yours = (
                     f"keys {one} to {other}" if one < other else f"key {one} only"
                     for one, other in ((first, last), (begin, end))
                 )
                 return f"Query {query} sees {right}; yours is made of {yours}."
     return None
+
+
+def scales_taken(
+    w: np.ndarray, scales: np.ndarray, x: np.ndarray, got: np.ndarray, within: ArrayLike
+) -> str | None:
+    """In words, which weight of a row w[n, 32] counts with the scale of the wrong block, of
+    scales[n, 2], in got[n] = w scaled times x; or None."""
+    terms = np.concatenate([w * x * scale[:, None] for scale in scales.T.astype(float)], 1)
+    if len(terms) <= terms.shape[1] or not np.isfinite(terms).all() or not np.isfinite(got).all():
+        return None
+    shares, *_ = np.linalg.lstsq(terms, got, rcond=None)
+    if (np.abs(terms @ shares - got) > 16 * np.asarray(within)).any():
+        return None
+    shares = shares.reshape(2, -1).round(2) + 0.0  # no -0
+    blocks = np.arange(w.shape[1]) // 16 == np.arange(2)[:, None]
+    wrong = np.flatnonzero((np.abs(shares - blocks) > 0.1).any(0))
+    if not wrong.size or not (shares * ~blocks).any():  # or all are off by something else
+        return None
+    own, other = shares[:, wrong[0]][np.argsort(blocks[:, wrong[0]])[::-1]]
+    return (
+        f"Of the 32 weights that a lane loads, number {wrong[0]} counts {own:g} times with its own"
+        f" block's scale and {other:g} times with the other block's: 16 neighbours share one."
+    )
 
 
 # --- sums -----------------------------------------------------------------------------------------

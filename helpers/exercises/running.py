@@ -88,6 +88,12 @@ class Run:
         return any(0 in np.shape(values) for values in self._given())
 
     @property
+    def is_tiny(self):
+        """Whether each output is one number."""
+        outs = (a for a in self.launch.arrays if isinstance(a, Out))
+        return all(np.size(out.expected) == 1 for out in outs)
+
+    @property
     def is_special(self):
         """Whether infinities or NaN are among what goes in."""
         floats = (values for values in self._given() if values.dtype.kind == "f")
@@ -442,11 +448,15 @@ class _Wrong:
     @property
     def count(self):
         """How many are wrong; those that are to be NaN, and that nobody has written, too."""
+        return int((self.is_wrong | self.is_untouched).sum())
+
+    @cached_property
+    def is_untouched(self):
+        """Which still hold the fill value, a NaN."""
         if self.dtype.kind != "f" or self.out.initial is not None:
-            return self.places.size
+            return np.zeros(self.got.shape, bool)
         whole = f"u{self.dtype.itemsize}"
-        poison = np.full_like(self.got, checks.POISON).view(whole)
-        return int((self.is_wrong | (self.got.view(whole) == poison)).sum())
+        return self.got.view(whole) == np.full_like(self.got, checks.POISON).view(whole)
 
     def text(self, launch, name, differs, start):
         """What is wrong, of which the first wrong element is differs.place."""
@@ -571,9 +581,9 @@ class _Wrong:
     def advice(self, launch, judge):
         """What to look at next."""
         wrong = self.got[self.is_wrong]
+        untouched = np.flatnonzero(self.is_untouched & self.is_wrong)
         if self.dtype.kind == "f" and np.isnan(wrong).all():
-            was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
-            if self.out.initial is None and was_there:
+            if untouched.size == wrong.size:
                 return Next.UNTOUCHED()
             if words := self._explained(launch, judge):
                 return words
@@ -591,6 +601,9 @@ class _Wrong:
             return Next.NAN_LOST()
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
+        if untouched.size:
+            place = self._named(untouched[0])
+            return Next.SOME_UNTOUCHED(count=f"{untouched.size:,}", place=place)
         if words := self._on_narrow_type() or self._on_flushed():
             return words
         if words := in_common(self.got, self.out, self.is_wrong, launch.arrays):
@@ -614,7 +627,11 @@ class _Wrong:
                 types.append((Next.HALVES, wrong.astype(np.float16), right.astype(np.float16)))
         for words, held, of_right in types:
             is_lost = np.isfinite(right) & (right != of_right)
-            if (wrong == held).all() and wrong.any() and is_lost.mean() > 0.5:
+            if (
+                (wrong == held).all()
+                and np.unique(wrong).size >= FEW_NUMBERS
+                and is_lost.mean() > 0.5
+            ):
                 return words()
         return ""
 

@@ -192,7 +192,9 @@ def _tiled(layer, shape, kind, tiling):
     told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits)
     file = "convolution/hopper_last.cu"
     lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
-    launch = tiling.call(maps, file, choices, kind, parts.c_type, *told, lines=lines)
+    launch = tiling.call(
+        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
+    )
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)

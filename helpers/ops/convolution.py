@@ -21,6 +21,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
 LAYOUTS = "NCHW", "NHWC"
+IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # of those by tensor cores
 
 prepared = Kept()
 caches.append(prepared)
@@ -36,7 +37,7 @@ def conv2d(
 
     With groups, pass weight[C_out, C / groups, kernel_h, kernel_w]: each group of channels of x
     makes a group of channels of the result. With as many groups as channels (depthwise), small
-    windows have a kernel of their own. Other groups use no tensor cores.
+    windows have a kernel of their own. Other groups of float16 use tensor cores if that saves time.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
@@ -318,7 +319,9 @@ class Sizes:
 def _by_tensor_cores(way, a, b, sizes):
     """Prepare an operation by tensor cores, with one of tensor_windows; None: not supported."""
     kind = a.dtype == np.float16 and tensor.KINDS["float16"]
-    if not kind or sizes.groups > 1 or not tensor.are_here(cuda.Context.get_device()):
+    if not kind or not tensor.are_here(cuda.Context.get_device()):
+        return None
+    if sizes.groups > 1 and (way not in IN_GROUPS or depthwise.fits(sizes)):
         return None
     return way(a, b, sizes, kind)
 

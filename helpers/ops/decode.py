@@ -15,8 +15,8 @@ MOST_THREADS = 1024  # of a block
 REGISTER_BYTES = 128  # of a thread, for its share of a row
 FORMATS = {"float32": "Float32", "float16": "Half", "int8": "Int8", "e4m3": "E4M3",
            "mxfp8": "MXFP8", "nvfp4": "NVFP4"}  # of weights  # fmt: skip
-WARPS = 4  # of a block
-UNROLL = 2  # accesses of a lane in flight, of each row
+WARPS = 2  # of a block
+UNROLL = 1  # accesses of a lane in flight, of each row
 X_BYTES = 32  # of x that a lane reads for each row of weights: more, and rows share what it reads
 MOST_ROWS = 65535  # of a grid
 

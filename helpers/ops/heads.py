@@ -29,7 +29,7 @@ __all__ = ["attention", "attention_backward"]
 
 CAUSAL = {False: None, True: "upper_left", "upper_left": "upper_left", "lower_right": "lower_right"}
 LARGEST_HEAD = 256
-MOST_FOLDED = 16  # query heads that share keys, folded into the rows of one tile
+MOST_BY_WARPS = 16  # queries: tiles of 64 rows by warpgroups would be mostly empty
 TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L2
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
@@ -108,10 +108,10 @@ GROUP_TILES = {  # by the size of heads: the time of a step
     128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
     256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
-GROUP_REST_US = 3  # of a block's tile, before and after its steps
-PRODUCTS_PER_US, READ_BYTES_PER_US = 1.15e6, 2e4  # of a multiprocessor, by warps
-ALONE_US, REST_US = 1, 3  # the least that a step takes, and what is before and after
-MERGE_US = 2.5  # longer than sums take
+GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
+PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
+ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
+MERGE_US = 2.3  # longer than sums take
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -397,7 +397,8 @@ class _Way:
     def name(self):
         """Return what is remembered of it."""
         kind = "warpgroups" if self.by_groups else "warps"
-        return f"{self.tile.rows} rows by {kind} / {self.splits}"
+        folded = f", {self.fold} heads in turn" if self.fold > 1 else ""
+        return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}"
 
 
 def _seen(asked, share):
@@ -408,7 +409,7 @@ def _seen(asked, share):
 def _by_groups(asked):
     """Yield the ways by warpgroups."""
     *outer, queries, size = asked.shape
-    plain = asked.mask is None and asked.scale > 0 and queries > MOST_FOLDED and asked.keys
+    plain = asked.mask is None and asked.scale > 0 and queries > MOST_BY_WARPS and asked.keys
     if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
         return
     head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
@@ -421,24 +422,26 @@ def _by_groups(asked):
 
 def _by_warps(asked):
     """Yield the ways by warps, or without tensor cores."""
-    *outer, queries, size = asked.shape
-    group, most = asked.group, MOST_FOLDED
-    fold = group if group > 1 and group * queries <= most else 1
-    lines, units = queries * fold, prod(outer) // fold
-    shares = ceil_divide(asked.keys, LEAST_SHARE * min(2, ceil_divide(lines, 16)))
+    *outer, queries, _ = asked.shape
+    for fold in {1, asked.group}:
+        lines, units = queries * fold, prod(outer) // fold
+        shares = ceil_divide(asked.keys, LEAST_SHARE * min(2, ceil_divide(lines, 16)))
+        for tile in _tiles(asked, lines):
+            blocks = ceil_divide(lines, tile.rows) * units
+            most = max(1, multiprocessors() * tile.blocks // blocks)
+            for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
+                steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
+                us = blocks_us(blocks * splits, steps, _timed(tile, asked))
+                us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
+                yield _Way(tile, blocks, splits, fold, us)
+
+
+def _tiles(asked, lines):
+    """Return the tiles for this many lines of queries."""
     if asked.kind is None:
-        tiles = [IN_FLOATS[16 if lines <= 16 else 64]]
-    else:
-        many, fewer, one = TILES[asked.head(True)]
-        tiles = [one] if lines <= 16 else [many, fewer]
-    for tile in tiles:
-        blocks = ceil_divide(lines, tile.rows) * units
-        most = max(1, multiprocessors() * tile.blocks // blocks)
-        for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
-            steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
-            us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-            us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
-            yield _Way(tile, blocks, splits, fold, us)
+        return [IN_FLOATS[16 if lines <= 16 else 64]]
+    many, fewer, one = TILES[asked.head(True)]
+    return [one] if lines <= 16 else [many, fewer]
 
 
 def _timed(tile, asked):

@@ -13,14 +13,18 @@ from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
 from .tensor import LINE, packed
 from .tuning import splits_to_try, sum_us
 
-__all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
+__all__ = [
+    "BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of",
+]  # fmt: skip
 
 CAPABILITY = 9, 0
-KINDS = "half", "__nv_bfloat16", "e4m3", "e5m2"
+KINDS = "half", "__nv_bfloat16", "float", "e4m3", "e5m2"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
+LINES_PER_US = 735  # of memory, 128 bytes each, that a multiprocessor gets from the L2 cache
+JOIN_US, JOIN_BYTES_PER_US = 1.5, 3e4  # until the last block of a tile has added its splits
 
 
 @cache
@@ -54,13 +58,14 @@ class BoxCall(KernelCall):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile. The times are an H100's: per 128 bytes along k, and for everything before
-    and after."""
+    and after; float8_us: as step_us, of 8-bit floats, which are summed apart; None: none."""
 
     rows: int
     columns: int
     stages: int
     step_us: float
     rest_us: float
+    float8_us: float | None = None
 
     @property
     def threads(self):
@@ -72,15 +77,14 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 4, 0.70, 2.2),
-    Tile(128, 128, 6, 0.45, 1.5),
-    Tile(128, 64, 8, 0.36, 0.8),
-    Tile(64, 256, 5, 0.44, 2.1),
-    Tile(64, 128, 8, 0.27, 0.8),
-    Tile(64, 64, 10, 0.175, 0.5),
+    Tile(128, 256, 4, 0.70, 2.2, 0.75),
+    Tile(128, 128, 6, 0.45, 1.5, 0.40),
+    Tile(128, 64, 8, 0.36, 0.8, 0.33),
+    Tile(64, 256, 5, 0.44, 2.1, 0.52),
+    Tile(64, 128, 8, 0.27, 0.8, 0.31),
+    Tile(64, 64, 10, 0.175, 0.5, 0.22),
+    Tile(128, 192, 4, 0.57, 1.9),
 )
-# Per tile of TILES: the time of a step with 8-bit floats, which are accumulated separately.
-FLOAT8_US = 0.75, 0.40, 0.33, 0.52, 0.31, 0.22
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,19 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1):
-        """Return all tilings."""
+    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1)):
+        """Return all tilings. turned: whether a tile's rows are the product's columns;
+        joins: whether the last block of a tile adds its splits; touched: of how many lines of
+        memory 128 bytes of a and of b are parts."""
+        if turned:
+            m, n, touched = n, m, touched[::-1]
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
-        steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
-        for tile, step_us in zip(TILES, steps_us):
+        for tile in TILES:
+            step_us = tile.float8_us if kind.is_float8 else tile.step_us
+            if step_us is None:
+                continue
+            lines = tile.rows * touched[0] + tile.columns * touched[1]
+            step_us = max(step_us, lines / LINES_PER_US)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(most):
@@ -117,13 +129,19 @@ class Tiling:
                     continue  # the last would have none
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
-                us += sum_us(m * n * batch, splits)
+                us += join_us(tile, splits) if joins else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, steps, splits, us))
         return found
 
-    def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None):
-        """Return the BoxCall for this tiling, with results of CUDA type `out`. lines: (how many,
-        how long), if each product's and split's result is such a matrix."""
+    def scratch(self, room, batch):
+        """Return the addresses of a workspace's memory and counters with which blocks add splits;
+        zeros if there are none."""
+        sums = self.tiles * batch * self.splits * self.tile.rows * self.tile.columns
+        return room.scratch(4 * sums, self.tiles * batch) if self.splits > 1 else (0, 0)
+
+    def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
+        """Return the BoxCall for this tiling, with results of CUDA type `out`, `parts` of each
+        product. lines: (how many, how long), if each is such a matrix."""
         tile = self.tile
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
@@ -131,7 +149,7 @@ class Tiling:
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
-            shape, box = (batch * self.splits, *lines), (1, HIGH, LINE // dtype.itemsize)
+            shape, box = (batch * parts, *lines), (1, HIGH, LINE // dtype.itemsize)
             choices["BOXED"] = 1
 
             def result(address):
@@ -139,6 +157,12 @@ class Tiling:
 
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
                        shared=tile.shared_bytes, result=result)  # fmt: skip
+
+
+def join_us(tile, splits):
+    """Return the time in which the last block of a tile adds its splits; 0 without splits."""
+    nbytes = 4 * tile.rows * tile.columns * splits
+    return JOIN_US + nbytes / JOIN_BYTES_PER_US if splits > 1 else 0
 
 
 def fits(kind, sizes, batch, ways):
@@ -158,11 +182,11 @@ def beside(tilings, by_groups):
     return [*tilings, *by_groups]
 
 
-def map_of(address, dtype, shape, strides, box):
+def map_of(address, dtype, shape, strides, box, tf32=False):
     """Return a tensor map of an array; strides: in elements, of all axes except the last."""
     size = np.dtype(dtype).itemsize
     lying = (*(step * size for step in strides), size)
-    return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box)
+    return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box, tf32=tf32)
 
 
 def launch(tiling, sizes, batch, kind, out, lying):
@@ -170,19 +194,28 @@ def launch(tiling, sizes, batch, kind, out, lying):
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
     line_a, line_b, batch_a, batch_b = (int(step) for step in strides)
-    along = choices["A_ALONG_K"], choices["B_ALONG_K"]
-    file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
-    choices = {} if kind.is_float8 else dict(choices)
-    choices |= {"A_STEP": int(batch_a > 0), "B_STEP": int(batch_b > 0), "C_PACK": packed(n, out)}
+    operands = [(m, line_a, batch_a, choices["A_ALONG_K"])]
+    operands.append((n, line_b, batch_b, choices["B_ALONG_K"]))
+    turned = kind.b_either_way and not choices["B_ALONG_K"]
+    if turned:
+        operands.reverse()
+    choices = {f"{x}_STEP": int(step > 0) for x, (_, _, step, _) in zip("AB", operands)}
+    if not kind.is_float8:
+        choices |= {f"{x}_ALONG_K": along for x, (*_, along) in zip("AB", operands)}
+    choices["C_PACK"] = min(2, packed(n, out)) if turned else packed(n, out)
 
-    def operand(address, size, line, step, along_k, lines):
-        shape = (size, k) if along_k else (k, size)
+    def operand(address, lines, lying):
+        size, line, step, along_k = lying
+        shape = (batch if step else 1, *((size, k) if along_k else (k, size)))
         box = (1, lines, deep) if along_k else (1, deep, deep)
-        return map_of(address, kind.array, (batch if step else 1, *shape), (step, line), box)
+        return map_of(address, kind.array, shape, (step, line), box, kind.array == "float32")
 
     def maps(a, b):
-        return (operand(a, m, line_a, batch_a, along[0], tile.rows),
-                operand(b, n, line_b, batch_b, along[1], tile.columns))  # fmt: skip
+        addresses, tiles = (b, a) if turned else (a, b), (tile.rows, tile.columns)
+        return list(map(operand, addresses, tiles, operands))
 
+    file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
-    return tiling.call(maps, file, choices, kind, out, m, n, *counts, batch=batch, lines=(m, n))
+    rows = operands[0][0], operands[1][0]
+    return tiling.call(maps, file, choices, kind, out, *rows, *counts, batch=batch,
+                       lines=None if turned else (m, n))  # fmt: skip

@@ -24,7 +24,7 @@ from .launch import (
 from .reduce import WIDE, folding
 from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
 
-__all__ = ["matmul"]
+__all__ = ["copy_us", "matmul"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
@@ -46,9 +46,9 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
 
     float16 and int8, whose products are int32, use tensor cores if the GPU has them. dtype:
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
-    multiplies float32 by tensor cores, which read 10 bits of each fraction and drop the other 13,
-    so some 3 decimal digits are left; "e4m3" and "e5m2" take uint8 arrays that hold the bits of
-    8-bit floats, from helpers.float8.
+    multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
+    left: GPUs of compute capability 9.0 round to them, others drop the other 13 bits; "e4m3" and
+    "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
     and b; `result` is "float16" (the default), "bfloat16" (as uint16) or "float32". An operand
@@ -60,6 +60,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     if call is None:
         kind, shape = _kind(a, b, dtype), _shape(a, b)
         kind = _without_copies(a, b, shape, kind.giving(result) if result else kind)
+        kind = _by_warpgroups(a, b, shape, kind)
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
@@ -148,8 +149,7 @@ def _way(x, of_a, kind):
     if kind is None:
         return ways[0] if ways else None
     for way in ways:
-        lies = kind.is_either_way or way.by_rows == of_a
-        if lies and not any(
+        if kind.takes(way, of_a) and not any(
             n % tensor.CHUNK for n in (way.line * size, way.batch * size, address(x))
         ):
             return way
@@ -160,15 +160,15 @@ def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     way = _way(x, of_a, kind)
     if way is None:
-        lines = [way for way in _ways(x) if not kind or kind.is_either_way or way.by_rows == of_a]
+        lines = [way for way in _ways(x) if not kind or kind.takes(way, of_a)]
         by_rows = lines[0].by_rows if lines else of_a
         x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
     return x, way
 
 
-def _copy_us(x):
-    """Return the estimated time of a copy."""
-    return COPY_US + 2 * x.nbytes / COPY_BYTES_PER_US
+def copy_us(nbytes):
+    """Return the estimated time to copy so many bytes."""
+    return COPY_US + 2 * nbytes / COPY_BYTES_PER_US
 
 
 def _without_copies(a, b, shape, kind):
@@ -182,9 +182,21 @@ def _without_copies(a, b, shape, kind):
         return kind
     *batches, m, n = shape
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
-    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(map(_copy_us, copied))
+    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(
+        copy_us(x.nbytes) for x in copied
+    )
     by_threads = UNPACKED * Tiling.of(*sizes, "float32", batch).us
     return None if by_threads < by_tensor_cores else kind
+
+
+def _by_warpgroups(a, b, shape, kind):
+    """Return kind, or one that takes b as it lies, if warpgroups multiply floats."""
+    if kind is not tensor.KINDS["tf32"]:
+        return kind
+    *batches, m, n = shape
+    kind_of_b = replace(kind, b_either_way=True)
+    ways = [way for x, is_a in ((a, True), (b, False)) if (way := _way(x, is_a, kind_of_b))]
+    return kind_of_b if hopper.fits(kind, (m, n, a.shape[-1]), prod(batches), ways) else kind
 
 
 def most_packed(wide):
@@ -342,9 +354,14 @@ def prepare(a, b, shape, kind, ways, form=None):
         return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room)
     problem = "matmul", kind.element if kind else a.dtype, *sizes, batch, *_lying(ways)[0].values()
     if kind:
-        tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
+        tilings = []
+        if not kind.b_either_way:
+            tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
-            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, kind, batch))
+            turned = kind.b_either_way and ways[1].by_rows
+            touched = [1 + bool(way.line * a.dtype.itemsize % tensor.LINE) for way in ways]
+            told = kind, batch, turned, True, touched
+            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, *told))
         made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
         wide, places = WIDE[a.dtype.name], (address(a), address(b))
@@ -358,10 +375,12 @@ def prepare(a, b, shape, kind, ways, form=None):
 
 def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
     """Prepare a product by tensor cores, so tiled."""
-    parts = Parts(batch, tiling.splits, prod(sizes[:2]), form, kind.sum, made=kind.made)
-    way = hopper.launch if isinstance(tiling, hopper.Tiling) else tensor.launch
+    by_groups = isinstance(tiling, hopper.Tiling)
+    way, count = (hopper.launch, 1) if by_groups else (tensor.launch, tiling.splits)
+    parts = Parts(batch, count, prod(sizes[:2]), form, kind.sum, made=kind.made)
     make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
-    return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts, kind.is_float8)
+    scratch = by_groups and partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
+    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8, scratch)
 
 
 def _by_threads(sizes, batch, ways, form, types, packs, tiling):
@@ -372,8 +391,9 @@ def _by_threads(sizes, batch, ways, form, types, packs, tiling):
     return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts)
 
 
-def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False):
-    """Prepare launches, make(batch), of as many products each as a grid may have."""
+def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False, scratch=None):
+    """Prepare launches, make(batch), of as many products each as a grid may have. scratch(room):
+    what they are passed to add splits themselves."""
     steps = [way.batch * dtype.itemsize for way in ways]
     steps.append(splits * prod(sizes[:2]) * parts.dtype.itemsize)
     launches = []
@@ -382,9 +402,9 @@ def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False):
         launches.append((one, [start * step for step in steps]))
 
     def call(a, b, room, stream, scales=UNSCALED):
-        made, after = parts.new(a, room), []
+        made, after = parts.new(a, room), list(scratch(room)) if scratch else []
         if scaled:
-            after = [0 if scale is None else address(scale) for scale in scales]
+            after += [0 if scale is None else address(scale) for scale in scales]
         for one, offsets in launches:
             addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))
             one(stream, tuple(addresses), after)

@@ -21,13 +21,15 @@ LEAST_CAPABILITY = (8, 0)
 @dataclass(frozen=True)
 class Kind:
     """A kind of tensor core product: the array type, the elements' CUDA type, the types of sums
-    and results, and the result's CUDA type."""
+    and results, the result's CUDA type, and whether b may be contiguous across the summed dimension
+    although a may not."""
 
     array: str
     element: str
     sum: str
     result: str
     made: str
+    b_either_way: bool = False
 
     def giving(self, result):
         """Return the same kind with another result type; "bfloat16" is uint16 to NumPy."""
@@ -44,6 +46,10 @@ class Kind:
     def is_either_way(self):
         """Whether an operand may be contiguous across the summed dimension."""
         return np.dtype(self.array).itemsize == 2
+
+    def takes(self, way, of_a):
+        """Whether kernels take an operand whose matrices lie so."""
+        return self.is_either_way or way.by_rows == of_a or (self.b_either_way and not of_a)
 
 
 KINDS = {
@@ -171,4 +177,4 @@ def launch(tiling, sizes, batch, kind, out, lying):
 
 def packed(n, out):
     """Return how many elements of a row of n are stored at once, for CUDA type `out`."""
-    return next(pack for pack in (8 if out in SHORT else 4, 4, 1) if n % pack == 0)
+    return next(pack for pack in (8 if out in SHORT else 4, 4, 2, 1) if n % pack == 0)

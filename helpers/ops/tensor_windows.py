@@ -14,7 +14,8 @@ from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda
-from .product import Matrices, Parts, prepare
+from .product import Matrices, Parts, copy_us, prepare
+from .product import Tiling as ByThreads
 from .tuning import quickest
 from .windows import NARROW
 
@@ -92,7 +93,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu computes it."""
+    """A convolution as convolution/tensor.cu computes it. A group has so many channels."""
 
     images: int
     channels: int
@@ -100,6 +101,7 @@ class Layer:
     h: Way
     w: Way
     lying: tuple | None = None  # the strides of images in bytes, if not one after the other
+    groups: int = 1
 
     @property
     def stride(self):
@@ -124,8 +126,8 @@ class Layer:
     @property
     def fits(self):
         """Whether the kernels' integers can represent it, and it is not empty."""
-        pixels = self.images * self.h.side.image * self.w.side.image
-        counts = self.rows, self.depth, self.columns, pixels
+        pixels = self.images * self.h.side.image * self.w.side.image * self.groups
+        counts = self.rows * self.groups, self.depth, self.columns, pixels
         return self.h.fits and self.w.fits and 0 < min(counts) and max(counts) < NARROW
 
     def problem(self, what):
@@ -135,7 +137,8 @@ class Layer:
             (w.side.image, w.side.places, w.side.kernel, w.side.dilation, w.side.stride, w.steps)
             for w in (self.h, self.w)
         ]
-        return what, self.images, self.channels, self.channels_out, *sides[0], *sides[1], lies
+        counts = self.images, self.channels, self.channels_out, self.groups
+        return what, *counts, *sides[0], *sides[1], lies
 
     @property
     def arguments(self):
@@ -162,7 +165,7 @@ class Layer:
     def pixels(self, address, places):
         """Return a tensor map of the images under the window, in boxes of this many positions."""
         h, w = self.h.side, self.w.side
-        shape = self.images, h.image, w.image, self.stride
+        shape = self.images * self.groups, h.image, w.image, self.stride
         images = GPUArray(shape, np.float16, gpudata=address, strides=self.lying)
         return tensormap.im2col(images, h, w, DEEP, places)
 
@@ -176,7 +179,8 @@ def forward(x, weight, sizes, kind):
     """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
     these kernels don't support it."""
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    channels, channels_out = sizes.in_group
+    layer = Layer(sizes.images, channels, channels_out, *ways, groups=sizes.groups)
     return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
 
 
@@ -201,7 +205,7 @@ def is_pixel(sizes):
 
 def _is_product(sizes):
     uneven = any(n % CHUNK for n in (sizes.channels, sizes.channels_out, sizes.places))
-    return is_pixel(sizes) and not uneven and sizes.images > 0
+    return is_pixel(sizes) and not uneven and sizes.images > 0 and sizes.groups == 1
 
 
 def by_input(weight, grad_output, sizes, kind):
@@ -216,7 +220,8 @@ def by_input(weight, grad_output, sizes, kind):
         lying = Matrices(0, sizes.channels, False), of_pixels
         return prepare(matrix, pixels, shape, kind, lying, form)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
-    layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
+    channels, channels_out = sizes.in_group
+    layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
     shape = sizes.images, *sizes.image
     call = _convolution(layer, shape, weight.dtype, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
@@ -227,12 +232,20 @@ def _convolution(layer, shape, dtype, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    sizes = layer.rows, layer.columns, layer.depth
-    ways = tensor.Tiling.ways(*sizes, kind, True, tiles_at_hand=TILES)
+    sizes, pixels = (
+        (layer.rows, layer.columns, layer.depth),
+        layer.h.side.image * layer.w.side.image,
+    )
+    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        ways = hopper.beside(ways, hopper.Tiling.ways(*sizes[:2], deep, kind))
-    images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
+        ways = hopper.beside(ways, hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups))
+    if layer.groups > 1:
+        copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
+        us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
+        if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
+            return None
+    images = ChannelsLast(layer.images, layer.channels, pixels, layer.groups)
     taps = taps_of(layer, _taps_first(layer, over_first))
     call = quickest(
         layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, dtype, kind, tiling)
@@ -254,18 +267,19 @@ def _tiled(layer, shape, dtype, kind, tiling):
     choices["Y_PACK"] = next(p for p in (most, 4, 1) if steps == 1 and not places % p or p == 1)
     counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
+    groups = layer.groups
     if isinstance(tiling, hopper.Tiling):
-        lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
+        lying = (layer.taps, groups * layer.rows, layer.stride), (layer.stride, layer.depth)
         box = 1, tiling.tile.rows, DEEP
 
         def maps(x, weight):
             of_weight = hopper.map_of(weight, kind.array, *lying, box)
             return of_weight, layer.pixels(x, tiling.tile.columns)
 
-        splits = np.int32(tiling.splits)
-        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, splits)
+        counts = map(np.int32, (tiling.splits, groups))
+        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
     else:
-        launch = tiling.call("convolution/tensor.cu", *arguments)
+        launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)
@@ -341,7 +355,7 @@ def _gradient(layer, kind, tiling):
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        return parts, tiling.call(maps, file, *arguments, *told, lines=lines)
+        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
     told = np.int32(stride), *layer.arguments
     return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
@@ -366,15 +380,17 @@ def _sum_of_products(x, grad_output, sizes, kind):
 
 
 class ChannelsLast:
-    """Copies of images in channels-last layout: copy(x, workspace, stream) -> array."""
+    """Copies of images in channels-last layout, group by group: copy(x, workspace, stream) ->
+    array."""
 
-    def __init__(self, images, channels, pixels):
+    def __init__(self, images, channels, pixels, groups=1):
         stride = padded(channels)
-        self.form = Form((images, pixels, stride), np.uint16)
+        self.form = Form((groups * images, pixels, stride), np.uint16)
         wide = next((wide for wide in (8, 16, 32) if stride <= wide), TILE)
-        grid = (images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide),)
+        grid = (groups * images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide),)
         self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, grid, (256,),
-                                 channels, pixels, stride)  # fmt: skip
+                                 channels, pixels, stride, np.int32(images),
+                                 np.int32(groups))  # fmt: skip
 
     def __call__(self, x, room, stream):
         made = self.form.new(x, room)
@@ -394,12 +410,14 @@ def taps_of(layer, steps, steps_first=False):
     """Prepare a copy of a weight in the order that convolution/tensor.cu or
     convolution/hopper_last.cu takes; steps: as in _taps_first."""
     h, w = layer.h, layer.w
-    shape = layer.rows, h.side.kernel, w.side.kernel, layer.stride
+    shape = layer.groups * layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
+    group = layer.channels_out * layer.channels * h.kernel * w.kernel
+    told = layer.channels_out, group, *steps, layer.channels, layer.stride, ways
     choices = {"STEPS_FIRST": int(steps_first)}
-    launch = KernelCall("convolution/taps.cu", choices, (ceil_divide(chunks, 256),), (256,), chunks,
-                        layer.channels_out, *steps, layer.channels, layer.stride, ways)  # fmt: skip
+    grid = (ceil_divide(chunks, 256),)
+    launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 
     def copy(weight, room, stream):
         made = form.new(weight, room)

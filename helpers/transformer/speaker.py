@@ -18,7 +18,7 @@ __all__ = ["Speaker"]
 
 Launch = tuple[KernelCall, tuple[int, ...], tuple[int, ...]]  # addresses, and those after
 
-BLOCK = 128  # of attention and SwiGLU
+BLOCK = 256  # of attention and SwiGLU
 DRAWERS = 256  # threads that draw a token
 PAGE = 16  # slots of a page of the cache
 

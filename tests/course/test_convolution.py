@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import channels_last, convolution, hopper
+from helpers.ops import channels_last, convolution, hopper, tensor_windows
 
 from .pytorch import of_pytorch
 
@@ -490,6 +490,20 @@ def test_windows_by_warpgroups(name, channels, monkeypatch):
     monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
     convolution.prepared.clear()
     check_all(*WINDOWS[name], channels=channels[0], channels_out=channels[1], dtype="float16")
+    convolution.prepared.clear()
+
+
+@by_warpgroups
+@pytest.mark.parametrize("by_groups", [True, False], ids=["warpgroups", "warps"])
+@pytest.mark.parametrize("name", ["uneven", "padded", "strided"])
+def test_groups_by_tensor_cores(name, by_groups, monkeypatch):
+    """Where a group has few channels or many, in one tile or two."""
+    monkeypatch.setattr(hopper, "beside", lambda *ways: ways[by_groups])
+    monkeypatch.setattr(tensor_windows, "copy_us", lambda nbytes: -1e9)
+    convolution.prepared.clear()
+    for groups, channels, channels_out in (2, 6, 10), (3, 24, 210):
+        told = {"channels": channels, "channels_out": channels_out, "dtype": "float16"}
+        check_groups(groups, *WINDOWS[name], **told)
     convolution.prepared.clear()
 
 

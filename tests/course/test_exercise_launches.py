@@ -155,7 +155,6 @@ WITHOUT_FAR = {
     "what is wide in its text is an address, a barrier or a packet": "15.* 17.packets",
     "the course's own lines find the tile, and must stay": "14.swizzle",
     "the course's own `store`, or a map, has the places in c": "15b.*",
-    "its places are right as given, and its fault is elsewhere": "18.hunt_slot",
 }
 
 

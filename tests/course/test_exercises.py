@@ -1672,6 +1672,9 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
 WAIT_FOR_COPIES = Advice.WAIT_FOR_COPIES(barrier="__syncthreads()")
 
 
+LAST_FRAGMENT = Next.TERMS(depth=40, how=Part.LEFT_OUT(), which=Part.TERMS(first=32, last=39))
+
+
 def used_as(name, right, wrong):
     return Part.USED_AS(name=name, right=right, wrong=wrong)
 
@@ -1694,7 +1697,16 @@ def used_as(name, right, wrong):
                 what="3 x 70003 times 70003 x 2", name="k", value="70,003", most="55"
             ),
         ),
+        ("13.warps", "all of k for each share", Next.MORE_TURNS(times="1.9")),
+        ("14.fragments", "whole fragments only", LAST_FRAGMENT),
+        (
+            "14.fragments",
+            "places of a and b swapped",
+            Next.OPERAND(which=Part.SECOND(), right="[16, 1]", wrong="[0, 17]"),
+        ),
         ("14.hunt_sum", "a half at the end", Next.HALVES()),
+        ("14.hunt_sum", "one column for two", Next.SOME_UNTOUCHED(count="64", place="[0, 1]")),
+        ("14.transposed", "a in place of b", Next.SAME_OPERAND(number=1)),
         ("15.phases", "sums of whole numbers", Next.WHOLE_NUMBERS()),
         ("13.packed", "one pair of tiles, one barrier", "race"),
         ("14.capstone_product", "no barrier after", WAIT_FOR_COPIES),
@@ -1704,6 +1716,22 @@ def used_as(name, right, wrong):
         ("15.box", "half of the bytes", Advice.EXPECT_BYTES()),
         ("15.phases", "always phase 0", Advice.ARRIVALS()),
         ("17.push", "no barrier before the flag", "race"),
+        (
+            "18.capstone_four",
+            "the first of x",
+            Next.OPERAND(which=Part.SECOND(), right="[0, 0]", wrong="[32, 0]"),
+        ),
+        (
+            "18.eight",
+            "a pack backwards",
+            Next.OPERAND(which=Part.SECOND(), right="[3, 0]", wrong="[0, 0]"),
+        ),
+        ("18.hunt_slot", "a fence alone", "race"),
+        (
+            "18.row",
+            "a pack again",
+            Next.TERMS(depth=40, how=Part.COUNTED(times="2"), which=Part.TERMS(first=32, last=39)),
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -1717,6 +1745,33 @@ def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
         assert type(said) is str and said not in exercise.judge.advice.values()
     else:
         assert exercise.judge.advice[advice] in (said, *getattr(said, "parts", ())), said
+
+
+@pytest.mark.parametrize(
+    "name, what, fact",
+    [
+        ("14.fragment", "four lanes in turn", "t % 4"),
+        ("14.hunt_sum", "halves read as bfloat16", "bfloat16"),
+        ("14.split", "the rest added", "upper a · upper b 3"),
+        ("14.split", "rests cut at 7 bits", "7 bits"),
+        ("15.place", "backwards", "place(0, 5)"),
+        ("15.place", "chunk by chunk", "place(0, 5)"),
+        ("16.hunt_mask", "a NaN is too late", "−∞ − (−∞)"),
+        ("16.hunt_mask", "rows that see nothing at all are NaN", "0 / 0"),
+        ("17.capstone_ring", "a step too many", "flags[0, 0]"),
+        ("18.append", "columns before slots", "cache[0, 15, 0]"),
+        ("18.capstone_four", "scales as whole numbers", "NVFP4::scale"),
+        ("18.eight", "a sum of whole numbers", "float"),
+        ("18.gate", "the next gate passes", "made[0, 0, 1]"),
+        ("18.hunt_scale", "the mean of both", "0.5"),
+        ("18.norm", "one more than the weight", "1 + weight[i]"),
+        ("18.query", "the first text's slots", "seen[text]"),
+        ("18.rotate", "the row for the position", "turns[0, 0]"),
+    ],
+)
+def test_a_judges_own_advice_names_what_came_out(name, what, fact, kernel_of):
+    said = judging.trial(texts.find(name), kernel_of(name, what), seed=1).reasons[0].advice
+    assert not missing(said, fact), said
 
 
 def test_pictures_are_those_of_pictures():

@@ -273,14 +273,14 @@ def only(monkeypatch):
 
 
 @by_warpgroups
-@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "tf32"])
 @pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
 def test_products_by_warpgroups(kind, lying, tile, only):
     """At sizes that tiles do not divide, with splits, in batches."""
     only(True, tile)
-    asked = kind if kind == "bfloat16" else None
-    for m, n, k in (200, 264, 136), (1, 8, 8), (64, 77, 1024):
+    asked = None if kind == "float16" else kind
+    for m, n, k in (200, 264, 136), (1, 10, 8), (64, 77, 1024):
         sides = {"a": (2, m, k), "b": (k, n)}
         exact, made = [], []
         for seed, (side, size) in enumerate(sides.items()):
@@ -292,7 +292,34 @@ def test_products_by_warpgroups(kind, lying, tile, only):
             made.append(on_gpu.transpose(turned) if side in lying else on_gpu)
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
-        check(checks.widened(got) if asked else got, *exact, dtype=asked)
+        check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=asked)
+
+
+@by_warpgroups
+@pytest.mark.parametrize("groups, rounded", [(True, 1 + 2.0**-10), (False, 1)])
+def test_warpgroups_round_to_tf32_and_warps_cut(groups, rounded, only):
+    only(groups)
+    a, one = (on_gpu(np.full((1, 1), x, np.float32)) for x in (1 + 2.0**-11 + 2.0**-20, 1))
+    for b in one, one.T:
+        assert ops.matmul(a, b, dtype="tf32").get() == rounded
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="counts what the software GPU does")
+def test_warpgroups_take_floats_of_b_as_they_lie(only):
+    """Of those that lie across k, too: no launch but that of the product."""
+    only(True, hopper.TILES[4])
+    a, b = (on_gpu(numbers(64, 64, seed=seed)) for seed in range(2))
+    for x in b, b.T:
+        report = xray.profile(lambda x=x: ops.matmul(a, x, dtype="tf32"))
+        assert report.kernel == "hopper" and not report.total["lds.conflicts"]
+        assert not xray.sanitize(lambda x=x: ops.matmul(a, x, dtype="tf32"))
+
+
+@by_warpgroups
+def test_floats_that_run_backwards_go_without_warpgroups():
+    """A map has no negative strides; b, which lies across k, is copied then."""
+    a, b = (checks.operand(numbers(*size), "tf32")[0] for size in ((20, 32), (32, 24)))
+    check(ops.matmul(on_gpu(a)[::-1], on_gpu(b), dtype="tf32").get(), a[::-1], b)
 
 
 @by_warpgroups
@@ -308,6 +335,41 @@ def test_stores_that_are_under_way_keep_what_they_read(only, monkeypatch):
         got = ops.matmul(gpuarray.to_gpu(a), gpuarray.to_gpu(b)).get()
         rows = np.random.default_rng(0).integers(0, m, 5000)
         check(got[rows], a[rows], b)
+
+
+@by_warpgroups
+@pytest.mark.parametrize("kind", ["float16", "tf32", "e4m3"])
+def test_the_last_block_of_a_tile_adds_its_splits(kind, only, monkeypatch):
+    """In their order, whichever comes last, and the next launch counts them anew."""
+
+    def most_splits(tilings, by_groups):
+        return [max(by_groups, key=lambda way: way.splits)]
+
+    for tile in hopper.TILES[0], hopper.TILES[5]:
+        only(True, tile)
+        monkeypatch.setattr(hopper, "beside", most_splits)
+        a, b = (checks.operand(numbers(*size), kind) for size in ((2, 70, 1300), (1300, 72)))
+        arrays, options = (on_gpu(a[0]), on_gpu(b[0])), {}
+        if kind != "float16":
+            options["dtype"] = kind
+        got = ops.matmul(*arrays, **options).get()
+        if kind != "e4m3":
+            check(got, a[1], b[1], kind)
+        for _ in range(3):
+            checks.assert_equal(ops.matmul(*arrays, **options).get(), got)
+        monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups[:1])
+        product.prepared.clear()
+        whole = ops.matmul(*arrays, **options).get().astype("f8")
+        np.testing.assert_allclose(got.astype("f8"), whole, rtol=0.01, atol=0.1)
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="counts what the software GPU does")
+def test_splits_are_added_in_one_launch(only, monkeypatch):
+    only(True, hopper.TILES[1])
+    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups[-1:])
+    a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
+    assert xray.profile(lambda: ops.matmul(a, b)).kernel == "hopper"
+    assert not xray.sanitize(lambda: ops.matmul(a, b))
 
 
 @given(m=st.integers(1, 600), n=st.integers(1, 600), k=st.integers(1, 1 << 17))
@@ -341,6 +403,7 @@ def test_the_sanitizer_finds_nothing_in_steps_by_warpgroups(name, tile):
 
 
 FLOATS8 = ["e4m3", "e5m2"]
+OF_FLOATS8 = [tile for tile in hopper.TILES if tile.float8_us]
 
 
 def exponent(x, least):
@@ -380,7 +443,7 @@ def of_float8(m, n, k, kind):
 
 @by_warpgroups
 @pytest.mark.parametrize("kind", FLOATS8)
-@pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+@pytest.mark.parametrize("tile", OF_FLOATS8, ids=lambda tile: f"{tile.rows}x{tile.columns}")
 def test_float8_by_warpgroups(kind, tile, only):
     """To the bit, where blocks share no sums; within the tolerance where they do."""
     only(True, tile)

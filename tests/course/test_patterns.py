@@ -21,6 +21,8 @@ MIXED = np.where(np.arange(300) % 3, WHOLE, WHOLE // 100)
 FEW = np.where(np.arange(300) % 70 == 5, np.float32([1, -1] * 150), 0)
 MANY_AND_A_LARGE = np.append(numbers(RNG, 9999), np.float32(8000))
 SORTED = np.sort(LINE[:8])
+ROWS, RATES = numbers(np.random.default_rng(9), 30, 9), numbers(np.random.default_rng(10), 9)
+SCALED = 10.0 ** np.random.default_rng(11).uniform(-5, 5, 30)
 BLOCKED = numbers(RNG, 4, 256)
 
 
@@ -188,6 +190,14 @@ def changed(values, where, what):
             [A, SQUARE],
             "operand second [1, 0] [0, 0]",
         ),
+        (ROWS @ RATES, ROWS[:, :6] @ RATES[:6], [ROWS, RATES], "left_out terms 6 8"),
+        (
+            SCALED * (ROWS @ RATES),
+            SCALED * (ROWS @ RATES[::-1]),
+            [ROWS, RATES],
+            "operand second [8, 0] [0, 0]",
+        ),
+        (LINE, LINE + np.float32(2e-5) * np.sign(np.roll(LINE, 1)), [], "digits"),
         (GRID, GRID[[3] * 12], [], "rows_alike row"),
         (GRID, GRID.ravel()[RNG.permutation(240)], [], "moved"),
         (

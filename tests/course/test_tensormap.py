@@ -102,22 +102,12 @@ def test_numbers_of_tf32_are_rounded():
     words = np.arange(0x3F800000, 0x3F800000 + 64 * 0x400, 0x400, dtype=np.uint32)
     words[:4] = 0x7F800000, 0xFF800000, 0x7FC01234, 0x7F7FFFFF
     x = gpuarray.to_gpu(words.view(np.float32).reshape(1, 4, 16))
-    map_ = encoded_tf32(x)
+    map_ = tensormap.tiled(x, x.shape, 0, tf32=True)
     got = loaded(map_, (1, 4, 16), (0, 0, 0), "float32").view(np.uint32)
     even = words >> 13 & 1
     want = (words + 0xFFF + even) >> 13 << 13
     want[:3] = 0x7F800000, 0xFF800000, 0x7FFFE000
     np.testing.assert_array_equal(got, want)
-
-
-def encoded_tf32(x):
-    kinds = tensormap.TYPES
-    kept = kinds["float32"]
-    kinds["float32"] = 11  # CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
-    try:
-        return tensormap.tiled(x, x.shape, 0)
-    finally:
-        kinds["float32"] = kept
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
-from helpers.ops import convolution, product, tuning
+from helpers.ops import convolution, heads, product, tuning
 from softgpu.tests.facts import warned
 from tests import ROOT
 
@@ -137,12 +137,13 @@ def every_way(monkeypatch):
 
         def call(*arguments):
             for name, one in calls.items():
-                made[name] = one(*arguments).get()
-            return one(*arguments)
+                got = one(*arguments)
+                made[name] = (got[0] if isinstance(got, tuple) else got).get()
+            return got
 
         return call
 
-    for module in product, convolution:
+    for module in product, convolution, heads:
         monkeypatch.setattr(module, "quickest", quickest)
         monkeypatch.setattr(module, "prepared", {})
     return made
@@ -179,6 +180,24 @@ def test_all_ways_of_a_convolution_are_right(every_way):
             )
             tolerance = 2 * checks.gamma(count, "f4") * count * largest
             checks.assert_close(other, got.astype("f8"), tolerance, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_all_ways_of_heads_that_share_keys_are_right(dtype, every_way):
+    """A tile has the queries of one head, or of all that share keys in turn."""
+    for queries, causal in (2, False), (21, "lower_right"):
+        every_way.clear()
+        q, k, v = (numbers(*size, dtype=dtype)
+                   for size in ((2, 4, queries, 64), (2, 1, 150, 64), (2, 1, 151, 64)))  # fmt: skip
+        v = v[:, :, :150]
+        ops.attention(*map(gpuarray.to_gpu, (q, k, v)), causal=causal)
+        hidden = ~np.tri(queries, 150, 150 - queries, bool) & bool(causal)
+        want, _, within, _ = checks.attention(q, k, v, None, np.where(hidden, -np.inf, 0), dtype)
+        within += checks.roundoff(dtype) * (np.abs(want) + within)
+        assert {"turn" in name for name in every_way} == {True, False}
+        for name, got in every_way.items():
+            checks.assert_close(got, want, within, name)
 
 
 @pytest.mark.slow

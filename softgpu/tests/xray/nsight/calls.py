@@ -97,6 +97,7 @@ def _products():
         ("tensor", np.int8, (100, 96, 80), {}),
         ("hopper", F16, (512, 192, 640), {}),
         ("hopper", np.uint16, (400, 256, 520), {"dtype": "bfloat16"}),
+        ("hopper", F32, (400, 256, 520), {"dtype": "tf32"}),
         ("hopper_float8", np.uint8, (512, 256, 640), {"dtype": "e4m3"}),
         ("tensor_float8", np.uint8, (128, 128, 192), {"dtype": "e5m2"}),
     ):

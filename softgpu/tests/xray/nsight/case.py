@@ -184,7 +184,6 @@ UNEQUAL = {
     BUSY: {
         "convolution/forward.cu 2x3x9x16 to 5",
         "convolution/hopper.cu float16 2x64x20x20 to 128",
-        "convolution/input.cu float32 32x4x3x3 4 groups",
         "elementwise/transposed.cu transposed int8",
         "gemm/packed.cu A_ALONG_K=0 B_ALONG_K=0 72x132x40",
         "attention/running.cu float32 2x3x70x64 90 keys",
