@@ -27,6 +27,7 @@ __all__ = ["Prediction", "errors", "in_words", "memory_us", "predict", "short_us
 
 ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
+LANES = 32
 LATE = 1 / 2  # of a way to memory: what is left of it when another block asks for the same
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
     "fma32": "FFMA FADD FMUL",
@@ -390,7 +391,8 @@ def _waits(report, of):
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
     missed = caches.l1_missed_lines
-    if not _multiplies(report):  # who wants one of these just then waits as long
+    if report.thread_count > LANES and not _multiplies(report):
+        # other warps of a block that want one of these just then wait as long
         lines /= 1 + caches.l1_late_lines / max(missed, 1)
     far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
