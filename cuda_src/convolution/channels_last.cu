@@ -1,6 +1,7 @@
 // Images x[images, groups, channels, pixels] with neighbours along their channels: out[groups, images, pixels, stride],
 // where stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Launch a block of 256 threads
-// for each 64 pixels of an image and each WIDE channels of a group: a grid of (images * groups * tiles of pixels * tiles of channels).
+// for each 64 pixels of an image and each WIDE channels of a group: a grid of (images * groups * tiles of pixels *
+// tiles of channels).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.
 using T = unsigned short;
 constexpr int WIDE = 64;  // channels of a tile

@@ -1,7 +1,7 @@
 // Convolution by warpgroups, for GPUs of compute capability 9.0: as convolution/tensor.cu, with images and weight that
-// the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, groups * rows, channels], in boxes of
-// ROWS rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a tap's
-// next 64 channels. Launch as gemm/pipeline.cuh says.
+// the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, groups * rows, channels], in boxes
+// of ROWS rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a
+// tap's next 64 channels. Launch as gemm/pipeline.cuh says.
 #include "convolution/pixels.cuh"
 #include "convolution/result.cuh"
 #include "gemm/pipeline.cuh"

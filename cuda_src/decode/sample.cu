@@ -3,8 +3,8 @@
 // One block of BLOCK threads, size <= BLOCK * EACH. The state is in GPU memory: the token goes to state[0] and to
 // tokens[state[1] + 1], and state[1], the position, grows by 1.
 // A scan finds the token: probabilities are added up in order, and the last whose sum begins within a random share of
-// their total is it. Where all logits are NaN, that is token 0. The random number is a hash of seed and position, so that
-// any GPU, and NumPy, draws the same.
+// their total is it. Where all logits are NaN, that is token 0. The random number is a hash of seed and position, so
+// that any GPU, and NumPy, draws the same.
 // Limit: barriers: 32 rounds find the lowest logit that counts, a bit each.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"

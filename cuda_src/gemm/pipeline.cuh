@@ -8,15 +8,15 @@
 // Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
-// Of floats, the instructions want lines along k. Where a's lie across it, threads hold what they multiply of a, and the
-// result is stored transposed (is_turned): its columns are then what threads hold neighbours of.
+// Of floats, the instructions want lines along k. Where a's lines lie across k, each thread reads its part of a into
+// registers (hold), and stores the result transposed (is_turned, store_turned).
 //
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
-// has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a result
-// of each split, tile.z; or, if there are Splits, the last block of a tile adds them up. Launch as many blocks as there
-// are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 *
-// PATCH_BYTES bytes of shared memory.
+// has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a
+// result of each split, tile.z; or, if there are Splits, the last block of a tile adds them up (join). Launch as many
+// blocks as there are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 +
+// ROWS / 16 * PATCH_BYTES bytes of shared memory.
 #pragma once
 #include "common/boxes.cuh"
 #include "gemm/tensor.cuh"
@@ -127,8 +127,8 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
     store_boxes<COLUMNS>(result, map, top, left, z, sum, patches, turn);
 }
 
-// The first of two neighbouring rows of a tile of floats that a thread holds, as rows r and r + 8 of its warp's 16: half a
-// warp reads different banks, and what is stored at once fills 32 bytes.
+// The first of two neighbouring rows of a tile of floats that a thread holds. To the instruction they are rows r and
+// r + 8 of the warp's 16. So half a warp reads different banks, and what is stored at once fills 32 bytes.
 __device__ inline int held_row(int warp)
 {
     int pair = threadIdx.x % 32 / 4, chunk = warp % 2 * 2 + pair / 4 + pair / 2 % 2 * 4;

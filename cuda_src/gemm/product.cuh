@@ -2,8 +2,8 @@
 #pragma once
 #include "common/word.cuh"
 
-// How many neighbours a lane of a warp stores: 8, which the warp's other stores may complete to whole sectors, or a pack
-// where that is small, so that lanes store side by side.
+// How many neighbours a lane stores: 8, which the warp's other stores may complete to whole sectors; or a pack, where
+// that is small, so that lanes store side by side.
 template <int PACK>
 constexpr int STORED = PACK < 4 ? PACK : 8;
 
