@@ -35,10 +35,10 @@ THEIRS = [case for case in CASES if case.file not in OWN]
 def check(case):
     """A launch counts what Nsight Compute counted, or the table says why not."""
     code, want, _ = RECORDED.get(case.name, ("never", {}, ""))
+    got = case.profiled().counted()
     if code != case.digest():
         again = "python -m softgpu.tests.xray.nsight.record"
         pytest.skip(f"{case.file} is not what was recorded: {again}")
-    got = case.profiled().counted()
     assert list(got)[: len(METRICS)] == METRICS  # after these, what tensor cores do
     different = {name: (got[name], want[name]) for name in METRICS if got[name] != want[name]}
     if not case.why:

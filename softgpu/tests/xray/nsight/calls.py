@@ -1,6 +1,6 @@
 """Launches whose arguments follow from sizes: attention, products and convolutions by tensor cores
 and warpgroups, counted where an operation makes them; and all-reduces, of which one launch plays
-both ranks on one GPU."""
+both ranks on one GPU; and decoding, as its tests launch it."""
 
 from functools import partial
 from unittest import mock
@@ -207,11 +207,12 @@ def _decoding():
     """Steps of decode/, as their tests launch them."""
     keys, turns = _array(2, 11, 32), _array(11, 16, 2, kind=F32)
     rows, bytes_ = _array(3, 264, kind=F32), _bits(np.int8, 9, 70)
+    in_pages = [2, 0, 1], 4
     for name, *told in (
         ("rms_norm", rows, rows[0], 1e-5, rows, 4),
         ("embed", bytes_, _array(9, kind=F32), 5),
-        ("rotary", _array(8, 32, kind=F32), 4, 2, 6, keys, keys, turns),
-        ("attend", _array(4, 32, kind=F32), keys, keys, 8, 0.2, 3),
+        ("rotary", _array(8, 32, kind=F32), 4, 2, 6, keys, keys, turns, *in_pages),
+        ("attend", _array(4, 32, kind=F32), keys, keys, 8, 0.2, *in_pages, 3),
         ("swiglu", _array(2, 328, kind=F32), 4),
         ("thin", _array(40, 72), rows[:2, :72].astype(F16)),
         ("sample", _array(250, kind=F32), 0.7, 20, 0, 3),
