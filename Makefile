@@ -72,8 +72,8 @@ test: TESTS := 1
 test: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 
-# What CI runs: the same with all cases; but of the wrong kernels of exercises that are as in the commit SINCE (the last
-# one), each week another quarter. ROTATING=1: of these, too, all.
+# What CI runs: the same with all cases. Wrong kernels of exercises that have not changed since the commit SINCE (by
+# default the last one) take turns: a quarter each week. ROTATING=1: all of them.
 test-all: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) --rotating=$(or $(ROTATING),0.25) --sample-seed=$(WEEK) softgpu/tests tests notebooks $(ARGS)
 

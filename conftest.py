@@ -43,7 +43,7 @@ _finished = itertools.count(1)
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
     parser.addoption("--sample-tests", type=float, default=1, help="and of tests with few of them")
-    parser.addoption("--rotating", type=float, default=1, help="of tests that take turns: the same")
+    parser.addoption("--rotating", type=float, default=1, help="which fraction of tests marked so")
     parser.addoption("--marked", action="store_true", help="a mark before each sentence")
     parser.addoption("--sample-seed", default="", help="a text, such as the date: another sample")
 
