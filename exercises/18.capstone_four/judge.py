@@ -37,13 +37,13 @@ def explain(launch, out, got):
     )
     n, wide = scales.shape
     within = np.asarray(out.tolerance)
+    plain = from_nvfp4(codes, np.full_like(scales, ONE))
     if wide == 2:
-        plain = from_nvfp4(codes, np.full_like(scales, ONE))
         ones = from_nvfp4(np.full((n, 16), 0x22, np.uint8), scales)[:, ::16]
         if told := scales_taken(plain, ones, x.astype(float), got / whole, within / whole):
             return told
-    bytes_ = from_nvfp4(codes, np.full_like(scales, ONE)) * scales.repeat(16, 1) @ x.astype(float)
-    if n > 3 and np.allclose(bytes_ * whole, got, 1e-3, 0):
+    by_bytes = plain * scales.repeat(16, 1) @ x.astype(float)
+    if n > 3 and np.allclose(by_bytes * whole, got, 1e-3, 0):
         return "A scale is a byte of an e4m3: NVFP4::scale makes a float of it."
     wrong = ~(np.abs(got - out.expected) <= within)
     return in_common(got, out, wrong, [In(from_nvfp4(codes, scales)), In(x), whole]) or None

@@ -40,8 +40,8 @@ WIDEST = 16  # bytes that one instruction of a thread takes
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 OFTEN_AGAIN = 2  # times the memory that is touched at all
 BUSY = 0.25  # of the lanes of a line's instructions
-OF_TURNS = {"instructions", "barriers", "lds.wavefronts"}  # which each turn of a loop has
-MORE_TURNS, ALIKE = 1.5, 1.1  # times ours, at least; by how much these may differ
+OF_TURNS = {"instructions", "barriers", "lds.wavefronts"}  # which each turn of a loop adds to
+MORE_TURNS, ALIKE = 1.5, 1.1  # at least so many times ours; how far these factors may be apart
 
 
 def limited(judge: Judge, total: Mapping[str, int]) -> dict[str, int]:
@@ -93,7 +93,7 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
 
 
 def _more_turns(counts: list[Count]) -> str:
-    """In words, if barriers, and what lies between, are all about as many times ours; or ""."""
+    """In words, if barriers and the work between them exceed ours by about one factor; or ""."""
     over = [c for c in counts if c.key in OF_TURNS and c.value > c.most and c.best]
     times = [count.value / count.best for count in over]
     if len(times) < len(OF_TURNS) or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):

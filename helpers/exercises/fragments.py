@@ -35,8 +35,8 @@ def misplaced(
 
 
 def lanes_by_columns(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a[16, 16] times b[16, 8] where lane t takes group t % 8 and pair t / 8 of all three matrices,
-    in place of t / 4 and t % 4."""
+    """What a[16, 16] times b[16, 8] comes to if lane t takes group t % 8 and pair t / 8 of all
+    three matrices, in place of t / 4 and t % 4."""
     lanes, c = np.arange(32), np.zeros((16, 8))
     group, pair = lanes // 4, lanes % 4 * 2
     own_group, own_pair = lanes % 8, lanes // 8 * 2

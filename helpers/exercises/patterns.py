@@ -24,11 +24,11 @@ ROOM = 4  # times the tolerance
 LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is reported
-LIKELY = 0.25  # chances, on average, that prove nothing
+LIKELY = 0.25  # at which, on average, finding a number among others proves nothing
 TINY = 1e-30  # as good as 0
 NEAR = 0.02  # of what all elements come to
 TILES = 8, 16, 32, 64  # lines of a tile
-SURELY = 0.999  # the cosine of an angle, of what differs by rounding alone
+SURELY = 0.999  # the cosine between matrices that differ by rounding alone
 MOSTLY = 0.75  # of a row or column; others of it should be 0, or are NaN
 
 
@@ -80,7 +80,7 @@ class _Common:
         return f"[{', '.join(str(n) for n in np.unravel_index(place, self.shape))}]"
 
     def of_products(self, factors: Array) -> "_Common":
-        """The same as columns of a matrix, whose rows are divided by these."""
+        """The same as a matrix of one column, whose rows are divided by these."""
         made = copy(self)
         made.shape = (self.all.size, 1)
         made.all_got, made.all = self.all_got / factors, self.all / factors
@@ -475,7 +475,8 @@ def _is_no_chance(values: Array, wanted: Array, room: Array) -> bool:
 
 
 def _chances(values: Array, wanted: Array, room: Array) -> Array:
-    """At which each comes so near to some value: as many as there are to the numbers' range."""
+    """The chance at which each number comes so near to any of the values: how many there are, over
+    the numbers' range."""
     lowest, highest = wanted.min(), wanted.max()
     span = max(highest - lowest, np.abs(wanted).max())
     count = max(1, ((values >= lowest - span) & (values <= highest + span)).sum())
@@ -597,7 +598,7 @@ def _on_products(c: _Common) -> str:
 
 
 def _on_one_operand(c: _Common, operands: dict[int, Array], unit: int) -> str:
-    """The product of one of the two and itself."""
+    """One of the two is multiplied by itself."""
     m, n = c.shape[-2:]
     got = c.all_got[unit * m * n : (unit + 1) * m * n].reshape(m, n)
     for number, x in operands.items():
@@ -614,7 +615,7 @@ def _squares(x: Array, shape: tuple[int, int]) -> Iterator[Array]:
 
 
 def _on_a_vector(c: _Common) -> str:
-    """The same of a matrix and a vector, whose rows may have a factor each."""
+    """The same for a matrix times a vector, where each row's result may have a factor."""
     if len(c.shape) != 1 or not c.is_float or not np.isfinite(c.got).all():
         return ""
     inputs = [np.asarray(given, float) for given in c.inputs.values()]

@@ -151,7 +151,7 @@ def enlarged(report: Report, more: int, blocks_grow: bool) -> Report:
 
 
 def _arrays(arrays: np.ndarray, more: int, blocks_grow: bool) -> np.ndarray:
-    """The arrays, larger by as much, with atomics at as many more addresses, or as many more at
+    """The arrays, `more` times as large, with atomics at as many more addresses, or as many more at
     each."""
     found = arrays.copy()
     for way in ("read", "written"):

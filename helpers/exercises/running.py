@@ -89,7 +89,7 @@ class Run:
 
     @property
     def is_tiny(self):
-        """Whether each output is one number."""
+        """Whether each output has one element."""
         outs = (a for a in self.launch.arrays if isinstance(a, Out))
         return all(np.size(out.expected) == 1 for out in outs)
 
