@@ -88,8 +88,8 @@ def _word(position, torch):
     if torch:
         network = Network(torch, model)
         for at, token in enumerate(tokens):
-            network.step(*network.told(token, at))
-        told = network.told(token, position)
+            network.step(*network.tensors(token, at))
+        told = network.tensors(token, position)
 
         def step():
             return network.step(*told)
@@ -134,7 +134,7 @@ class Network:
         self.cache = put(np.zeros((model.layers, 2, model.key_heads, model.window, model.head)))
         self.places = torch.arange(model.window, device="cuda")
 
-    def told(self, *numbers):
+    def tensors(self, *numbers):
         return [self.torch.tensor([number], device="cuda") for number in numbers]
 
     def step(self, token, position):

@@ -21,7 +21,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
 LAYOUTS = "NCHW", "NHWC"
-IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # of those by tensor cores
+IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
 
 prepared = Kept()
 caches.append(prepared)

@@ -13,9 +13,7 @@ from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
 from .tensor import LINE, packed
 from .tuning import splits_to_try, sum_us
 
-__all__ = [
-    "BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of",
-]  # fmt: skip
+__all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
 
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16", "float", "e4m3", "e5m2"
@@ -57,8 +55,9 @@ class BoxCall(KernelCall):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's tile. The times are an H100's: per 128 bytes along k, and for everything before
-    and after; float8_us: as step_us, of 8-bit floats, which are summed apart; None: none."""
+    """A block's tile. The times are an H100's. step_us: per 128 bytes along k; float8_us: the same
+    for 8-bit floats, which are summed apart, or None if they don't use this tile; rest_us: for
+    everything before and after."""
 
     rows: int
     columns: int

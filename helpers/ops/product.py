@@ -360,8 +360,10 @@ def prepare(a, b, shape, kind, ways, form=None):
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
             touched = [1 + bool(way.line * a.dtype.itemsize % tensor.LINE) for way in ways]
-            told = kind, batch, turned, True, touched
-            tilings = hopper.beside(tilings, hopper.Tiling.ways(*sizes, *told))
+            by_groups = hopper.Tiling.ways(
+                *sizes, kind, batch, turned=turned, joins=True, touched=touched
+            )
+            tilings = hopper.beside(tilings, by_groups)
         made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
         wide, places = WIDE[a.dtype.name], (address(a), address(b))

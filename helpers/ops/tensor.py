@@ -22,7 +22,7 @@ LEAST_CAPABILITY = (8, 0)
 class Kind:
     """A kind of tensor core product: the array type, the elements' CUDA type, the types of sums
     and results, the result's CUDA type, and whether b may be contiguous across the summed dimension
-    although a may not."""
+    where a may not."""
 
     array: str
     element: str

@@ -93,7 +93,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu computes it. A group has so many channels."""
+    """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group."""
 
     images: int
     channels: int
@@ -232,10 +232,8 @@ def _convolution(layer, shape, dtype, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    sizes, pixels = (
-        (layer.rows, layer.columns, layer.depth),
-        layer.h.side.image * layer.w.side.image,
-    )
+    sizes = layer.rows, layer.columns, layer.depth
+    pixels = layer.h.side.image * layer.w.side.image
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP

@@ -37,7 +37,7 @@ class Speaker:
         pages = ceil_divide(model.window, PAGE)
         slots = model.layers, 2, pages, model.key_heads, PAGE, model.head
         self.cache = gpuarray.zeros(slots, np.float32)
-        self.table = gpuarray.arange(pages, dtype=np.int32)  # which page is which of the text's
+        self.table = gpuarray.arange(pages, dtype=np.int32)  # the text's pages, in order
         rows: dict[str, Any] = {
             "x": model.width, "normed": model.width, "made": len(model.arrays["layers.0.qkv"]),
             "q": model.width, "attended": model.width, "added": model.width,
