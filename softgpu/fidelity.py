@@ -1,5 +1,5 @@
-"""How far a launch's results can be trusted: which executed instructions give a GPU's bits, and
-whether one that may not decides more than a number.
+"""How far a launch's results can be trusted: which instructions give a GPU's bits, and whether one
+that may not decides more than a number.
 
 Terms: taint analysis (Denning, Denning 1977; docs/terms.md).
 """
@@ -47,8 +47,8 @@ def _recorded() -> Set[str]:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How many of a launch's PTX instructions give a GPU's bits: executed ones, of warps, in a
-    profile; in the sanitizer's findings each that the kernel has, once.
+    """How many of a launch's PTX instructions give a GPU's bits. A profile counts each as often as
+    warps executed it; the sanitizer's findings count each that the kernel has, once.
 
     `exact`: the results of their form were recorded on a GPU, and are the same here.
     `approximate`: by form, those whose results CUDA bounds only: here they lie within that bound of

@@ -1,4 +1,4 @@
-"""Calls of the driver, for clients that are answered in Python."""
+"""Calls of the driver, and times, for clients that are answered in Python."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["call", "current_device", "rank_us", "register", "set_device", "unreg
 
 
 def rank_us(launch: Callable[[], object]) -> float:
-    """By which autotuners compare launches: the time that the clock predicts for a GPU; where that
-    cannot be known, the time that it takes here."""
+    """Microseconds by which an autotuner compares launches: what the clock predicts for a GPU or,
+    if it can't, what the launch takes here."""
     from ..xray.profiler import predicted_us
 
     begin = time.perf_counter()

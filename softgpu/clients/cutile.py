@@ -29,7 +29,7 @@ def _leave_out_tma(compiler: Any) -> None:
 
 
 def _predict_times(tune: Any) -> None:
-    """One launch is enough: another one's predicted time is the same."""
+    """One launch after the warm-up is enough: the next one's predicted time is the same."""
     from cuda.tile import launch
 
     tune._WARM_UP_REPEATS = tune._BATCH_REPEATS = tune._MIN_REPEATS = 1

@@ -1,4 +1,4 @@
-"""PyTorch's products of halves, or of bfloat16, as cuBLAS gets them on an H100's tensor cores.
+"""PyTorch's products of halves or bfloat16, with the bits of cuBLAS on an H100's tensor cores.
 
 A tensor core cuts off what does not fit beside the largest of 16 products; a CPU does not. Where a
 sum is near 0, programs that compare their own kernel with PyTorch's product see the difference.
@@ -27,7 +27,8 @@ _MOST = 1 << 31
 
 
 def product(name: str, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor | None:
-    """Such a product of two matrices, or of stacks of them; None: it is another operation."""
+    """The result of matmul, or another name of it, of such matrices or stacks; None: it is another
+    operation, or is left to PyTorch."""
     if name not in _NAMES or len(args) != 2 or any(v is not None for v in kwargs.values()):
         return None
     a, b = args
@@ -60,7 +61,7 @@ def _work(stack: torch.Size, a: torch.Tensor, b: torch.Tensor) -> int:
 
 
 def _tf32(x: torch.Tensor) -> torch.Tensor:
-    """Rounded to the nearest, a tie to the even one."""
+    """Rounded to 10 bits of fraction, a tie to the even one."""
     bits = x.contiguous().view(torch.int32)
     return ((bits + 0xFFF + (bits >> 13 & 1)) & -(1 << 13)).view(torch.float32)
 

@@ -159,7 +159,7 @@ class _Mode(TorchFunctionMode):
 
 
 def _to_dlpack(tensor: torch.Tensor, **given: Any) -> Any:
-    """A tensor for other packages: one of the GPU's as CUDA's."""
+    """A tensor for other packages; one on the GPU says that it is CUDA's."""
     with torch._C.DisableTorchFunction():
         capsule = _TO_DLPACK(tensor, **given)
     if not _is_on_gpu(tensor):
@@ -185,7 +185,7 @@ def _moved(tensor: torch.Tensor, to_gpu: bool) -> torch.Tensor:
 
 
 def _follow_backward(mode: _Mode) -> None:
-    """Let the mode hold in what Python computes on the way back, too."""
+    """Let the mode apply to what Python computes in a backward pass, too."""
     run = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
 
     def run_in_mode(*args: Any, **kwargs: Any) -> Any:
