@@ -150,7 +150,7 @@ def predict(report):
 
 
 def _kind(report, limit):
-    """Its kind of launches; "" for those with local memory, spilled registers among it."""
+    """Its kind of launches; "" for those that use local memory or spill registers."""
     t, opcodes = report.total, report.machine.opcodes
     if t["ldl.requests"] or t["stl.requests"] or any(o.startswith(("LDL", "STL")) for o in opcodes):
         return ""
@@ -212,13 +212,12 @@ def _memory(report, of):
     read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * written, of)
     read_ns += caches.read_pages * of.read_page_ns
     write_ns += caches.write_pages * of.write_page_ns
-    # in local memory, lanes store side by side
-    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, caches.stored + local)
-    again = 1 - min(
-        (float(report.arrays["written"].sum()) + local) / max(caches.stored + local, 1), 1
-    )
-    return {  # what is stored takes the same way, whether or not it goes on to memory; but once
-        "memory": (read_ns + max(write_ns, (1 - again) * stores_ns)) / 1e3,
+    stored = caches.stored + local
+    # in local memory, lanes store side by side: whole lines, of 4 sectors
+    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines + local / 4, stored)
+    once = min((float(report.arrays["written"].sum()) + local) / max(stored, 1), 1)
+    return {  # each sector takes the way to memory once, even if the L2 keeps it
+        "memory": (read_ns + max(write_ns, once * stores_ns)) / 1e3,
         "L2 reads": _accesses(
             of.l2_read_ns,
             caches.l1_missed_lines + caches.bulk_lines,
@@ -299,7 +298,7 @@ def _pipes(report, of):
 
 
 def _spilled(report, opcode, op):
-    """Wavefronts of registers that ptxas keeps in local memory: PTX knows nothing of them."""
+    """Wavefronts of registers that ptxas spills to local memory: the PTX doesn't have them."""
     words = sum(
         n * {"64": 2, "128": 4}.get(full.rpartition(".")[2], 1)
         for full, n in report.machine.opcodes.items()
@@ -309,13 +308,13 @@ def _spilled(report, opcode, op):
 
 
 def _local_stores(report):
-    """Sectors that are stored to local memory: the L1 keeps them and sends them on to the L2."""
+    """Sectors stored to local memory, 4 per wavefront: the L1 keeps them, and the L2 gets them."""
     return report.total["stl.sectors"] + 4 * _spilled(report, "STL", "stl")
 
 
 def _evicted(report, of):
-    """The share of what is stored to local memory that the L2 cannot keep: half of it may be
-    dirty, and all threads that are there have their own."""
+    """The share of what is stored to local memory that the L2 cannot keep. At most half of the L2
+    may be dirty; every resident thread has its own local memory."""
     seats = of.multiprocessors * max(report.occupancy.blocks, 1)
     threads = min(report.block_count, seats) * report.thread_count
     return max(1 - of.l2_bytes / 2 / max(threads * report.local_bytes, 1), 0)
@@ -392,7 +391,7 @@ def _waits(report, of):
     here = Far(_global_loads(report))
     missed = caches.l1_missed_lines
     if report.thread_count > LANES and not _multiplies(report):
-        # other warps of a block that want one of these just then wait as long
+        # hits under misses: other warps of the block wait for the same lines
         lines /= 1 + caches.l1_late_lines / max(missed, 1)
     far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
     if _multiplies(report):
@@ -425,7 +424,8 @@ class Far:
 
 
 def _global_loads(report):
-    """What opcodes load from global memory: generic loads, unless most go to shared memory."""
+    """The opcodes of loads from global memory; generic loads, too, unless most of them go to
+    shared memory."""
     opcodes = report.machine.opcodes
     generic = sum(n for o, n in opcodes.items() if o.partition(".")[0] == "LD")
     return GLOBAL_LOADS if 2 * _generic_shared(report) > generic else (*GLOBAL_LOADS, "LD")
@@ -482,15 +482,16 @@ def _chain(report, of, far, barrier, turns=None):
 
 
 def _pipelined(machine, new_walk):
-    """{number of a block of code: its cycles} in loops of several blocks one of which waits for
-    copies that others began, perhaps some turns before; what few turns run is left out."""
+    """{number of a block of code: its cycles}, in loops of several blocks where one waits for
+    copies (cp.async) that others began, perhaps turns before. Blocks that fewer than half of the
+    turns run are left out."""
     found: dict[int, float] = {}
     for first, last in _loops(machine.blocks):
         numbers = [n for n in range(first, last + 1) if 2 * machine.runs[n] > machine.runs[last]]
         blocks = [machine.blocks[n] for n in numbers]
         bases = [{m.base for m in block.instructions} for block in blocks]
-        waiting = [b for b, of in zip(blocks, bases) if "DEPBAR" in of and "LDGSTS" not in of]
-        if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in of for of in bases):
+        waiting = [b for b, has in zip(blocks, bases) if "DEPBAR" in has and "LDGSTS" not in has]
+        if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in has for has in bases):
             continue
         walk, turns = new_walk(), 2 + max(m.keeps for b in waiting for m in b.instructions)
         for turn in range(2 * turns):

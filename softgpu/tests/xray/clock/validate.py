@@ -179,11 +179,11 @@ def tables(golden, predicted, before):
         (Errors(golden, before if wanted.endswith("blind") else predicted, wanted), told)
         for wanted, told in TENSOR_SETS.items()
     ]
-    mended = [
+    fixed = [
         (Errors(golden, predicted, wanted), FIXED)
         for wanted in ("blind", "tensor, blind", "hopper, blind")
     ]
-    lines = by_set([*sets, mended[0], *of_tensor[:2], mended[1], *of_tensor[2:], mended[2]])
+    lines = by_set([*sets, fixed[0], *of_tensor[:2], fixed[1], *of_tensor[2:], fixed[2]])
     sets += of_tensor
     head = "launches | median error | within 20 %"
     lines += ["", f"| count | {head} | by tensor cores: {head} |", f"|{'---|' * 7}"]
