@@ -17,12 +17,12 @@
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
-#define UNDER_WAY 4096      /* lines that a GPC may have asked for */
-#define TOGETHER 4          /* multiprocessors that one answer goes to, at most: as measured */
+#define UNDER_WAY 4096      /* places for the lines that a GPC waits for; a new line replaces one */
+#define TOGETHER 4          /* multiprocessors that one answer goes to at most (docs/clock.md) */
 
 static Touches launch; /* of all workers together */
 
-/* Spreads lines evenly, by one more than their numbers: 0 would stay 0. */
+/* Spreads lines evenly. Plus one, or line 0 would stay 0 and be in every sample. */
 static uint64_t scrambled(uint64_t line)
 {
     line = (line + 1) * 0x9E3779B97F4A7C15u;
@@ -163,7 +163,7 @@ typedef struct {
 /* What a GPC, a cluster of multiprocessors, has asked the L2 for and not got yet: its request
    coalescer (LRC) gives the same answer to others of the GPC that want it meanwhile. */
 typedef struct {
-    uint32_t step, line; /* step: when, from 1 */
+    uint32_t step, line; /* step: when; 0: never */
     uint8_t sectors, takers;
 } Asked;
 

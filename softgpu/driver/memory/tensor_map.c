@@ -133,8 +133,8 @@ CUAPI cuTensorMapEncodeTiled(void *target, unsigned type, unsigned rank, void *a
     return result ?: finish(&map, target);
 }
 
-/* A tiled map of compute capability 9.0, as NVIDIA's driver writes it for an H100, and CuTe DSL without
-   a driver: no document describes it, so what neither has been seen to write is refused. */
+/* A tiled map of compute capability 9.0, as NVIDIA's driver writes it for an H100, and CuTe DSL
+   without a driver. No document describes it, so what neither has been seen to write is refused. */
 typedef struct {
     uint64_t address;
     uint32_t im2col : 1, cute : 1, zeros : 2, rank : 3, type : 4, interleave : 2, swizzle : 2,
@@ -148,16 +148,17 @@ typedef struct {
 } __attribute__((packed)) HardwareMap;
 _Static_assert(sizeof(HardwareMap) == 64, "as much of the 128 bytes as it uses");
 
-/* CU_TENSOR_MAP_DATA_TYPE_... of a type there; `tf32`: floats are rounded to it. */
+/* The CUtensorMapDataType of a type there, or TYPES; `tf32`: floats are rounded to it. */
 static unsigned type_of(const HardwareMap *of)
 {
-    enum { F32 = 7, F32_FTZ = 8, F64 = 9, BF16 = 10, NONE = TYPES };
+    enum { FLOAT32 = 7, FLOAT64, BFLOAT16, FLOAT32_FTZ, TFLOAT32, TFLOAT32_FTZ };
+    enum { F32 = 7, F32_FTZ, F64, BF16 }; /* there */
     switch (of->type) {
-    case F32: return of->tf32 ? 11 : 7;
-    case F32_FTZ: return of->tf32 ? 12 : 10;
-    case F64: return 8;
-    case BF16: return 9;
-    default: return of->type < F32 ? of->type : NONE;
+    case F32: return of->tf32 ? TFLOAT32 : FLOAT32;
+    case F32_FTZ: return of->tf32 ? TFLOAT32_FTZ : FLOAT32_FTZ;
+    case F64: return FLOAT64;
+    case BF16: return BFLOAT16;
+    default: return of->type < F32 ? of->type : TYPES;
     }
 }
 
