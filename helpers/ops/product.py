@@ -47,8 +47,8 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     float16 and int8, whose products are int32, use tensor cores if the GPU has them. dtype:
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
     multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
-    left: GPUs of compute capability 9.0 round to them, others drop the other 13 bits; "e4m3" and
-    "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
+    left: warpgroups (compute capability 9.0) round to them, warps drop the other 13 bits; "e4m3"
+    and "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
     and b; `result` is "float16" (the default), "bfloat16" (as uint16) or "float32". An operand
