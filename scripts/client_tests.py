@@ -207,21 +207,11 @@ def triton(folder, python):
     (folder / "triton_slice.py").write_text(TRITON_SLICE)
 
 
-def cutile(folder, python):
-    """Our own, and the samples of its checkout."""
-    copied("CUTILE", ["samples"], folder, python)
-    shutil.copy(EXPECTED / "test_cutile.py", folder)
-
-
-def tilelang(folder, _python):
-    """Our own."""
-    shutil.copy(EXPECTED / "test_tilelang.py", folder)
-
-
-def cute_dsl(folder, python):
-    """Our own, and the samples of CUTLASS's checkout."""
-    copied("CUTLASS", ["examples/python/CuTeDSL"], folder, python)
-    shutil.copy(EXPECTED / "test_cute_dsl.py", folder)
+def ours(test, folder, python, **samples):
+    """A file of our own tests, and folders of samples, by the variables of their checkouts."""
+    for variable, part in samples.items():
+        copied(variable, [part], folder, python)
+    shutil.copy(EXPECTED / test, folder)
 
 
 TAICHI = [  # of its 200 files: what blocks, warps, atomics, loops and prints do
@@ -252,8 +242,16 @@ NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
     "test_vector_types.py", "test_warp_ops.py",
 ]  # fmt: skip
 SUITES = {
-    "cute-dsl": Suite(cute_dsl, ["test_cute_dsl.py"], "cute-dsl"),
-    "cutile": Suite(cutile, ["test_cutile.py", "samples/test_samples.py"], "triton"),
+    "cute-dsl": Suite(
+        partial(ours, "test_cute_dsl.py", CUTLASS="examples/python/CuTeDSL"),
+        ["test_cute_dsl.py"],
+        "cute-dsl",
+    ),
+    "cutile": Suite(
+        partial(ours, "test_cutile.py", CUTILE="samples"),
+        ["test_cutile.py", "samples/test_samples.py"],
+        "triton",
+    ),
     "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
     "numba": Suite(
         numba,
@@ -283,7 +281,7 @@ SUITES = {
         "taichi",
         {"TI_WANTED_ARCHS": "cuda", "SOFTGPU_TIER": "quick"},
     ),
-    "tilelang": Suite(tilelang, ["test_tilelang.py"], "tilelang"),
+    "tilelang": Suite(partial(ours, "test_tilelang.py"), ["test_tilelang.py"], "tilelang"),
     "tinygrad": Suite(
         partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
         [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],
