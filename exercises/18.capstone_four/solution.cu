@@ -1,7 +1,8 @@
 // A product of a matrix and one vector, of NVFP4: w[n, k] x[k] -> y[n]. codes[n, k / 2] has two
 // weights in a byte, the lower half first; 16 neighbours share a scale, scales[n, k / 16]; `whole`
 // multiplies everything. k is a multiple of 32, and all arrays begin at multiples of 16 bytes.
-// Launch a block of BLOCK threads for each BLOCK / 32 * ROWS rows, rounded up.
+// Launch a block of BLOCK threads for each BLOCK / 32 * ROWS rows, rounded up. A Group is 16 bytes
+// of codes; its widen(numbers) makes 32 floats of them.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 #include "decode/formats.cuh"
@@ -11,7 +12,7 @@ constexpr int ROWS = 4;
 // STUB constexpr int BLOCK = 256;
 // STUB constexpr int ROWS = 1;
 // END
-using Group = NVFP4::Group<16>;  // 16 bytes of codes; group.widen(numbers) makes 32 floats of them
+using Group = NVFP4::Group<16>;
 
 __global__ void four(const unsigned char *codes, const unsigned char *scales, const half *x,
                      float *y, float whole, long long n, long long k)

@@ -1,6 +1,6 @@
 // SwiGLU: made[rows, 2, hidden] -> y[rows, hidden] = gate / (1 + exp(-gate)) * passing; a row has
-// the gates, then the numbers that pass them. Launch (hidden / 256, rows) blocks, rounded up, of
-// 256 threads.
+// the gates, then the numbers that they let pass. Launch (hidden / 256, rows) blocks, rounded up,
+// of 256 threads.
 __global__ void gate(const float *made, float *y, int hidden)
 {
     long long row = blockIdx.y;

@@ -13,8 +13,7 @@ __global__ void scaled(const unsigned char *codes, const float *scales, const fl
     if (row >= n) return;
     float sum = 0, number[32];
     for (long long i = threadIdx.x % 32 * 32; i < k; i += 32 * 32) {
-        NVFP4::Group<16> group;  // of 16 bytes: 32 weights
-        group = *reinterpret_cast<const NVFP4::Group<16> *>(codes + (row * k + i) / 2);
+        auto group = *reinterpret_cast<const NVFP4::Group<16> *>(codes + (row * k + i) / 2);
         group.widen(number);
         const float *scale = scales + (row * k + i) / 16;
         // BEGIN
