@@ -186,7 +186,7 @@ def test_the_solution_passes_with_the_best_counters(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, what", wrong_ones())
+@pytest.mark.parametrize("name, what", [*wrong_ones()])
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch, marked):
     """Whatever the sentences are: each has a mark before it here."""
     refused = wrong(name)[what].refused
