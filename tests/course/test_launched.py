@@ -17,7 +17,7 @@ OF_HALVES = [
 OF_GROUPS = [f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")]
 BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
-    *(f"gemm/{name}.cu" for name in ("hopper", "hopper_float8", "tensor_float8")),
+    *(f"gemm/{name}.cu" for name in ("hopper_float8", "tensor_float8")),
 ]
 OF_RANKS = [
     f"ranks/{name}.cu" for name in ("one_shot", "packets", "push", "ring", "tree", "two_shot")
