@@ -63,7 +63,8 @@ def _work(stack: torch.Size, a: torch.Tensor, b: torch.Tensor) -> int:
 def _tf32(x: torch.Tensor) -> torch.Tensor:
     """Rounded to 10 bits of fraction, a tie to the even one."""
     bits = x.contiguous().view(torch.int32)
-    return ((bits + 0xFFF + (bits >> 13 & 1)) & -(1 << 13)).view(torch.float32)
+    rounded = ((bits + 0xFFF + (bits >> 13 & 1)) & -(1 << 13)).view(torch.float32)
+    return torch.where(x.isnan(), x, rounded)
 
 
 def _sums(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -88,6 +88,19 @@ for dtype in (torch.float16, torch.bfloat16):
 """, tmp_path)  # fmt: skip
 
 
+def test_products_of_floats_are_rounded_where_tf32_is_allowed(tmp_path):
+    run("""
+half_a_step = 2.0 ** -11  # of tf32 between 1 and 2
+a = torch.tensor([[1 + half_a_step, 1 + 3 * half_a_step], [float("nan"), 1]], device="cuda")
+a.view(torch.int32)[1, 0] = 0x7FFFFFFF  # the GPU's own
+one = torch.eye(2, device="cuda")
+assert torch.equal((a @ one)[0], a[0])
+torch.set_float32_matmul_precision("high")
+made = a @ one
+assert made[0].tolist() == [1, 1 + 4 * half_a_step] and made[1].isnan().all()
+""", tmp_path)  # fmt: skip
+
+
 def test_tiles_lie_where_the_compiler_meant_them_in_a_sanitized_product_too(tmp_path):
     said = run("""
 @triton.jit
