@@ -21,7 +21,7 @@ PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
-LINES_PER_US = 735  # of memory, 128 bytes each, that a multiprocessor gets from the L2 cache
+LINES_PER_US = 735  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 JOIN_US, JOIN_BYTES_PER_US = 1.5, 3e4  # until the last block of a tile has added its splits
 
 
