@@ -66,6 +66,25 @@ Range meant_array(uint32_t site, uint64_t address)
     return array.end ? array : array_at(address);
 }
 
+/* Stores outside of the arrays that they are meant for are findings, and are not done. */
+bool meant_to_change(const Allocation *allocation)
+{
+    for (uint32_t number = 0; number < watch.kernel->site_count; number++) {
+        const struct Site *site = site_of(number);
+        if (site->kind == SITE_LOAD || site->kind > SITE_RED) continue;
+        if (site->space != SPACE_GLOBAL && site->space != SPACE_GENERIC) continue;
+        bool known = false;
+        for (uint64_t left = origin_of(number)->params; left; left &= left - 1) {
+            Range array = array_at(parameter(__builtin_ctzll(left)));
+            if (array.end && array.begin < allocation->end && allocation->begin < array.end)
+                return true;
+            known |= array.end > 0;
+        }
+        if (!known) return true;
+    }
+    return false;
+}
+
 bool meant_freed(uint32_t site, uint64_t address, Range *freed)
 {
     if (!memory_freed(address, freed)) return false;

@@ -47,6 +47,7 @@ Region *region_of(const Allocation *a)
         written_set(r->own_bits, begin - a->begin, end - begin, false);
     }
     r->all_written = !r->bits;
+    r->unchanging = !meant_to_change(a);
     return r;
 }
 

@@ -127,6 +127,7 @@ typedef struct {
     bool row; /* consecutive places for consecutive lanes */
     bool one; /* all the same */
     bool aligned;
+    uint32_t next, same; /* bit l: lane l + 1, too, is active: at the next place, or the same */
 } Shape;
 
 /* Whether consecutive lanes access consecutive places. */
@@ -146,9 +147,9 @@ VECTORISED static bool in_a_row(const uint64_t *addr, uint32_t mask, uint64_t by
 
 VECTORISED static void scattered(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape *out)
 {
-    uint32_t first = __builtin_ctz(mask);
+    uint32_t first = __builtin_ctz(mask), pairs = mask & mask >> 1;
     int64_t one = addr[first];
-    int64_t off_one = 0, ends = 0, low = INT64_MAX, high = INT64_MIN;
+    int64_t off_one = 0, ends = 0, low = INT64_MAX, high = INT64_MIN, next = 0, same = 0;
     for (int64_t l = 0; l < LANES; l++) {
         int64_t active = -((int64_t)mask >> l & 1), at = addr[l];
         int64_t at_low = (at & active) | (INT64_MAX & ~active);
@@ -158,15 +159,20 @@ VECTORISED static void scattered(const uint64_t *addr, uint32_t mask, uint32_t b
         low = at_low < low ? at_low : low;
         high = at_high > high ? at_high : high;
     }
-    *out = (Shape){low, high, false, !off_one, !(ends & (bytes - 1))};
+    for (int64_t l = 0; off_one && l < LANES - 1; l++) {
+        next |= (int64_t)(addr[l + 1] == addr[l] + bytes) << l;
+        same |= (int64_t)(addr[l + 1] == addr[l]) << l;
+    }
+    *out = (Shape){low, high, false, !off_one, !(ends & (bytes - 1)), next & pairs, same & pairs};
 }
 
 static void shape_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape *out)
 {
     uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
-    if (in_a_row(addr, mask, bytes))
-        *out = (Shape){addr[first], addr[last], true, first == last, !(addr[first] & (bytes - 1))};
-    else scattered(addr, mask, bytes, out);
+    if (!in_a_row(addr, mask, bytes)) scattered(addr, mask, bytes, out);
+    else
+        *out = (Shape){addr[first],   addr[last], true, first == last, !(addr[first] & (bytes - 1)),
+                       mask & mask >> 1, 0};
 }
 
 /* Whether all lanes are inside memory with one shadow, which is then returned through region. */
@@ -199,36 +205,24 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     if (a->load && hints & HINT_POLLS) watch.here->polled[w->warp_id] |= mask;
 }
 
-/* How many lanes from `first` on access consecutive places. */
-static uint32_t row_from(const uint64_t *addr, uint32_t mask, uint32_t first, uint32_t bytes,
-                         bool all_do)
-{
-    uint32_t gap = ~(mask >> first);
-    if (all_do) return gap ? __builtin_ctz(gap) : LANES;
-    uint32_t lane = first + 1;
-    while (lane < LANES && mask >> lane & 1 && addr[lane] == addr[lane - 1] + bytes) lane++;
-    return lane - first;
-}
-
 /* Looks at an access of memory with one shadow. Lanes that are in no row store as they are looked at:
    the next one is compared with what they leave. */
 static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t mask,
                     const Shape *shape, const void *data)
 {
+    uint32_t last = 31 - __builtin_clz(mask);
     if (shape->one && !data) { /* two lanes stand for all */
-        uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
-        shadow_lane(a, region, addr[first], first, NULL);
-        if (last != first) shadow_lane(a, region, addr[last], last, NULL);
+        uint32_t first = __builtin_ctz(mask);
+        shadow_row(a, region, addr[first], first, 1, NULL);
+        if (last != first) shadow_row(a, region, addr[last], last, 1, NULL);
         return;
     }
     bool rows = a->load != a->store && !a->atomic, stores = data && !shape->row;
     for (uint32_t left = mask, lanes; left;) {
-        uint32_t first = __builtin_ctz(left);
-        lanes = rows ? row_from(addr, mask, first, a->bytes, shape->row) : 1;
-        if (lanes > 2) shadow_row(a, region, addr[first], first, lanes, data);
-        else
-            for (uint32_t i = 0; i < lanes; i++)
-                shadow_lane(a, region, addr[first + i], first + i, data);
+        uint32_t first = __builtin_ctz(left), alike = rows && !a->store ? shape->same >> first : 0;
+        lanes = 1 + __builtin_ctz(~(alike & 1 ? alike : rows ? shape->next >> first : 0));
+        if (alike & 1) shadow_same(a, region, addr[first], first, lanes);
+        else shadow_row(a, region, addr[first], first, lanes, data);
         uint32_t done = (lanes < LANES ? (1u << lanes) - 1 : UINT32_MAX) << first;
         if (stores) access_write(addr, done, a->site, data);
         left &= ~done;
@@ -246,7 +240,8 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
     shape_of(addr, mask, a->bytes, &shape);
     a->row = shape.row;
     if (all_inside(a, &shape, &region)) {
-        if (region) look_up(a, region, addr, mask, &shape, data);
+        if (region && !shadow_idle(a, region))
+            look_up(a, region, addr, mask, &shape, data);
         return mask;
     }
     uint32_t good = 0;

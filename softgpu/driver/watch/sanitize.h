@@ -130,6 +130,7 @@ typedef struct Region {
     uint32_t prepared;      /* start time of the launch that the fields below are for */
     uint32_t since;         /* shared memory: when its block began */
     bool is_shared;         /* shared memory that only its own block can access */
+    bool unchanging;        /* no store of this launch can go there: its reads collide with none */
     bool all_written, refined;
     const uint8_t *bits; /* one bit per byte: written before the launch */
     uint8_t *own_bits;
@@ -231,6 +232,8 @@ Range meant_shared(const Access *a);
 /* Return the array that a global address was computed from; if unknown, the array that contains
    it. */
 Range meant_array(uint32_t site, uint64_t address);
+/* Whether some store of this launch may go to an allocation. */
+bool meant_to_change(const Allocation *allocation);
 /* Whether the access is to memory that was freed before the launch. */
 bool meant_freed(uint32_t site, uint64_t address, Range *freed);
 /* Return the global memory that an access with this note was intended for, or the nearest. */
@@ -290,10 +293,16 @@ void shadow_free(Region *region);
 void shadow_coarsen(Region *region); /* return to one mark per 4 bytes, between launches */
 /* Clear the marks between two addresses, which are multiples of 16. */
 void shadow_clear(Region *region, uint64_t begin, uint64_t end);
+/* Whether an access can neither collide with another of the launch nor read what is unwritten. */
+static inline bool shadow_idle(const Access *a, const Region *region)
+{ return region->unchanging && region->all_written && !a->store; }
+
 /* Check and record lanes first .. first + lanes - 1, which access consecutive elements from
    `address`. */
 void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uint32_t lanes,
                 const void *data);
+/* The same of lanes that load from one address. */
+void shadow_same(Access *a, Region *region, uint64_t address, uint32_t first, uint32_t lanes);
 /* Check and record one lane's access; data: the values that all lanes store. */
 void shadow_lane(Access *a, Region *region, uint64_t address, uint32_t lane, const void *data);
 

@@ -210,29 +210,31 @@ typedef struct {
 
 enum { DONE, BY_LANE, REMEMBERED };
 
-INLINE bool clear_of(const Mark *marks, const Row *r, uint32_t shift, bool all_in_block)
+INLINE bool clear_of(const Mark *marks, const Row *r, uint32_t n, uint32_t shift, bool all_in_block)
 {
     Mark from = all_in_block ? r->limits.block : 0;
     Mark to = r->is_shared ? r->limits.interval : r->limits.launch;
-    if (!stirred(marks, r->n, r->own, shift, from, to, r->is_shared)) return true;
-    int seen = look_at(marks, r->n, r->own, shift, r->limits);
+    if (!stirred(marks, n, r->own, shift, from, to, r->is_shared)) return true;
+    int seen = look_at(marks, n, r->own, shift, r->limits);
     return !(seen & UNORDERED) && !(all_in_block && seen & OLD);
 }
 
-INLINE int row_of(const Row *r, uint32_t shift)
+INLINE int row_of(const Row *r, uint32_t n, uint32_t shift)
 {
-    if (r->write && !clear_of(r->write, r, shift, r->load && r->is_shared)) return BY_LANE;
+    if (r->write && !clear_of(r->write, r, n, shift, r->load && r->is_shared)) return BY_LANE;
     for (uint32_t k = 0; k < r->count; k++)
-        if (!clear_of(r->of[k], r, shift, false)) return BY_LANE;
-    if (r->other && r->others && !clear_of(r->out, r, shift, false)) {
-        remember_at(r->out, r->other, r->n, r->own, shift, r->limits);
+        if (!clear_of(r->of[k], r, n, shift, false)) return BY_LANE;
+    Mark to = r->is_shared ? r->limits.interval : r->limits.launch;
+    if (r->other && r->others && stirred(r->out, n, r->own, shift, 0, to, r->is_shared)) {
+        remember_at(r->out, r->other, n, r->own, shift, r->limits);
         return REMEMBERED;
     }
-    put(r->out, r->n, r->own, shift);
+    put(r->out, n, r->own, shift);
     return DONE;
 }
 
-VECTORISED static int do_row(const Row *r) { return r->shift ? row_of(r, r->shift) : row_of(r, 0); }
+VECTORISED static int do_row(const Row *r)
+{ return r->shift ? row_of(r, r->n, r->shift) : row_of(r, r->n, 0); }
 
 /* A row inside pages that are all alike; false: look at each lane by itself. */
 static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uint32_t lanes)
@@ -261,7 +263,7 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
         if (is_new(r, r->last[k])) row.of[row.count++] = p->of[k] + at;
     if (a->load && !r->is_shared && !is_written(r, p, offset, at, row.n, lanes * a->bytes))
         return false;
-    int done = do_row(&row);
+    int done = row.n == 1 ? row_of(&row, 1, 0) : do_row(&row);
     if (done == REMEMBERED) r->last[own + 1] = order.now;
     return done != BY_LANE;
 }
@@ -285,6 +287,17 @@ void shadow_row(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t
         first += now;
         lanes -= now;
     }
+    r->last[touch_of(a)] = order.now;
+}
+
+/* The first and the last stand for all, if nothing is wrong with either. */
+void shadow_same(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t lanes)
+{
+    uint64_t offset = address - r->begin;
+    uint32_t last = first + lanes - 1;
+    bool alike = a->bytes >= 4 && row_alike(a, r, offset, first, 1);
+    if (!alike || !row_alike(a, r, offset, last, 1))
+        for (uint32_t lane = first; lane <= last; lane++) shadow_lane(a, r, address, lane, NULL);
     r->last[touch_of(a)] = order.now;
 }
 
