@@ -1,7 +1,11 @@
 /* x86-64, see processor.h. */
 #include <xmmintrin.h>
 
+#if __GNUC__ >= 12
+#define NEWER_TOO __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
 #define NEWER_TOO __attribute__((target_clones("avx2", "default")))
+#endif
 #if defined(__clang__) /* makes no such copies of these */
 #define NEWER_IF_EXPORTED
 #else

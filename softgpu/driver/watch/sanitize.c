@@ -240,7 +240,7 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
     shape_of(addr, mask, a->bytes, &shape);
     a->row = shape.row;
     if (all_inside(a, &shape, &region)) {
-        if (region && !shadow_idle(a, region))
+        if (region && (a->store || !shadow_idle(region)))
             look_up(a, region, addr, mask, &shape, data);
         return mask;
     }
@@ -334,12 +334,49 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
     return inspect(&a, addr, mask, data);
 }
 
+/* Whether lanes' values lie in memory as they do in registers. */
+static bool moves_at_once(const Access *a, uint32_t mask)
+{ return mask == UINT32_MAX && a->row && a->site->elements == 1; }
+
 /* Reads the good lanes' values. */
 static void read_lanes(const Access *a, const uint64_t *addr, uint32_t mask, void *data)
 {
-    if (mask == UINT32_MAX && a->row && a->site->elements == 1)
-        memcpy(data, (const void *)addr[0], LANES * a->bytes);
+    if (moves_at_once(a, mask)) memcpy(data, (const void *)addr[0], LANES * a->bytes);
     else access_read(addr, mask, a->site, data);
+}
+
+/* Stores the good lanes' values. */
+static void write_lanes(const Access *a, const uint64_t *addr, uint32_t mask, const void *data)
+{
+    if (moves_at_once(a, mask)) memcpy((void *)addr[0], data, LANES * a->bytes);
+    else access_write(addr, mask, a->site, data);
+}
+
+/* Where all lanes load from: nowhere that is known to be idle, or there, or in a row there. */
+enum { LOOKED_AT, IDLE, IDLE_ROW };
+
+VECTORISED static int idle(const uint64_t *addr, Range range, uint64_t bytes)
+{
+    uint64_t off = 0, outside = 0, first = addr[0];
+    for (uint64_t l = 0; l < LANES; l++) {
+        off |= addr[l] ^ (first + l * bytes);
+        outside |= (addr[l] - range.begin) | (range.end - bytes - addr[l]) |
+                   -(addr[l] & (bytes - 1));
+    }
+    return (int64_t)outside < 0 ? LOOKED_AT : off ? IDLE : IDLE_ROW;
+}
+
+/* Loads for all lanes from where this site's last access went, if that is all; see shadow_idle. */
+static bool load_idle(Warp *w, uint32_t number, const uint64_t *addr, void *data)
+{
+    const struct Site *site = &watch.kernel->sites[number];
+    const Region *region = last_went[number].region;
+    if (!region || !shadow_idle(region) || site->used || w->lengths) return false;
+    int found = idle(addr, last_went[number].range, site->bytes);
+    if (found == IDLE_ROW && site->elements == 1)
+        memcpy(data, (const void *)addr[0], LANES * site->bytes);
+    else if (found) access_read(addr, UINT32_MAX, site, data);
+    return found;
 }
 
 void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
@@ -347,6 +384,8 @@ void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
 {
     Access a;
     if (!mask) return;
+    const bool plain = mask == UINT32_MAX && !(hints & ~HINT_READ_ONLY);
+    if (plain && load_idle(w, site, addr, data)) return;
     set_access(&a, w, site, mask, hints);
     uint32_t good = inspect_used(&a, addr, mask);
     if (good != mask) clear_lanes(data, mask & ~good, a.site);
@@ -361,7 +400,7 @@ void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t ma
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
     uint32_t good = inspect(&a, addr, mask, data);
-    access_write(addr, good, a.site, data);
+    write_lanes(&a, addr, good, data);
     pass_on(&a, addr, good, hints);
 }
 

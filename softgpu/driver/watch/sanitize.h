@@ -293,9 +293,9 @@ void shadow_free(Region *region);
 void shadow_coarsen(Region *region); /* return to one mark per 4 bytes, between launches */
 /* Clear the marks between two addresses, which are multiples of 16. */
 void shadow_clear(Region *region, uint64_t begin, uint64_t end);
-/* Whether an access can neither collide with another of the launch nor read what is unwritten. */
-static inline bool shadow_idle(const Access *a, const Region *region)
-{ return region->unchanging && region->all_written && !a->store; }
+/* Whether a load can neither collide with another access of the launch nor read what is unwritten. */
+static inline bool shadow_idle(const Region *region)
+{ return region->unchanging && region->all_written; }
 
 /* Check and record lanes first .. first + lanes - 1, which access consecutive elements from
    `address`. */
