@@ -93,9 +93,10 @@ void touches_sectors(Touches *t, const Touch *touch, const Sectors *s)
     }
 }
 
-void touches_forget(void)
+void touches_forget(Touches *next)
 {
-    free(launch.touches);
+    if (next) next->touches = launch.touches;
+    else free(launch.touches);
     launch = (Touches){0};
 }
 

@@ -27,7 +27,7 @@ typedef struct {
 /* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
 void touches_range(Touches *, const Touch *, uint64_t first, uint64_t last);
 void touches_sectors(Touches *, const Touch *, const Sectors *);
-void touches_forget(void);
+void touches_forget(Touches *); /* the launch's; its room goes to an empty one, or NULL */
 void touches_keep(Touches *); /* adds it to the launch's, and empties it */
 
 #endif

@@ -108,6 +108,12 @@ static TouchMap *touch_map_at(uint64_t address)
 static uint64_t sector_in(const TouchMap *s, uint64_t address)
 { return address / SECTOR - s->begin / SECTOR; }
 
+static inline void set(uint8_t *sectors, uint64_t count)
+{
+    if (count == LINE / SECTOR) memset(sectors, 1, LINE / SECTOR); /* most are: without a call */
+    else memset(sectors, 1, count);
+}
+
 /* These bytes of one allocation are read or written, in all sectors that they are in. Returns what
    their addresses are moved by for the caches. */
 static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
@@ -116,8 +122,8 @@ static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t la
     if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
     if (!s) return 0;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
-    if (kind != SITE_STORE) memset(s->read + from, 1, count - from);
-    if (kind != SITE_LOAD) memset(s->written + from, 1, count - from);
+    if (kind != SITE_STORE) set(s->read + from, count - from);
+    if (kind != SITE_LOAD) set(s->written + from, count - from);
     return s->moved;
 }
 
@@ -154,6 +160,17 @@ static void add_up_turns(const TouchMap *s, size_t sectors, Touched *t)
     if (squares) t->spread = (double)t->turns * t->turns / squares;
 }
 
+VECTORISED static void count_touched(const TouchMap *s, size_t sectors, Touched *t)
+{
+    uint64_t read = 0, written = 0, touched = 0;
+    for (size_t i = 0; i < sectors; i++) {
+        read += s->read[i];
+        written += s->written[i];
+        touched += s->read[i] | s->written[i];
+    }
+    t->read = read, t->written = written, t->touched = touched;
+}
+
 static void add_up(Profile *p)
 {
     size_t count = 0;
@@ -163,11 +180,7 @@ static void add_up(Profile *p)
         TouchMap *s = touch_maps;
         size_t sectors = s->read ? sector_in(s, s->end - 1) + 1 : 0;
         Touched t = {.begin = s->begin, .end = s->end};
-        for (size_t i = 0; i < sectors; i++) {
-            t.read += s->read[i];
-            t.written += s->written[i];
-            t.touched += s->read[i] | s->written[i];
-        }
+        count_touched(s, sectors, &t);
         if (s->has_turns) add_up_turns(s, sectors, &t);
         if (p->touched && t.touched) p->touched[p->touched_count++] = t;
         munmap(s->read, sectors + 1);
@@ -221,6 +234,12 @@ static void sample_lanes(Warp *w, uint32_t site, const uint64_t *address, uint32
         uint64_t offset = address[lane] + delta - shared;
         s->lanes[lane] = offset < w->shared_bytes ? offset : address[lane] + delta;
     }
+}
+
+static void sample_row(Warp *w, uint32_t site, uint64_t first, uint32_t step, uint32_t mask)
+{
+    Sample *s = sample(w, site, mask, SITE(w, site)->bytes);
+    FOR_LANES(lane, s ? mask : 0) s->lanes[lane] = first + (uint64_t)lane * step;
 }
 
 void sg_profile_step(Warp *w, uint32_t block, uint32_t mask, uint32_t at)
@@ -354,8 +373,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     uint32_t low = __builtin_ctz(mask), high = 31 - __builtin_clz(mask);
     uint32_t run = mask >> low;
     bool one_turn = step ? !(run & (run + 1)) : s->bytes <= 8; /* else that of each lane counts */
-    bool plain = s->space == SPACE_GLOBAL && one_turn;
-    if (plain && !w->watched) {
+    if (s->space == SPACE_GLOBAL && one_turn) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
         count[COUNT_ACTIVE] += __builtin_popcount(mask);
@@ -367,6 +385,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         uint64_t moved = note_touched(w, site, begin, last, s->kind);
         Touch touch = touch_of(w, site, s->kind);
         touches_range(&w->worker->counting->trace, &touch, begin + moved, last + moved);
+        if (w->watched) sample_row(w, site, first, step, mask);
         return;
     }
     uint64_t address[LANES];
@@ -679,7 +698,7 @@ static CUresult begin(Job *job)
         own->next = next;
     }
     watched_block = wanted_block;
-    touches_forget();
+    touches_forget(all_counting ? &all_counting->trace : NULL);
     waves_begin((uint64_t)job->grid[0] * job->grid[1] * job->grid[2]);
     place_arguments(job);
     active = &result;
