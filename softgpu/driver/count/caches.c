@@ -43,59 +43,49 @@ static void thin(Touches *t, uint64_t skip)
     t->count = left;
 }
 
-/* The touch goes to a line that the trace keeps, unless it has to become sparser for it. */
-static void keep(Touches *t, const Touch *touch, uint64_t line, uint8_t sectors, uint8_t full)
+void touches_add_sparsely(Touches *t, Touch touch)
 {
-    if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return;
-    if (t->count == ROOM) {
-        while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
-        if (t->count == ROOM || !kept(line, t->skip)) return;
-    }
-    t->touches[t->count++] =
-        (Touch){line, touch->block, touch->at, touch->site, sectors, full, touch->kind};
+    if (!t->touches) t->touches = malloc(ROOM * sizeof *t->touches);
+    if (!t->touches || !kept(touch.line, t->skip)) return;
+    t->room = ROOM;
+    while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
+    if (t->count < ROOM && kept(touch.line, t->skip)) t->touches[t->count++] = touch;
 }
 
-/* From the first to the one before the last. */
-static uint8_t bits(uint32_t first, uint32_t last)
-{ return first < last ? (1u << last) - (1u << first) : 0; }
-
-void touches_range(Touches *t, const Touch *touch, uint64_t first, uint64_t last)
+/* Of some sectors, those whose lines a trace keeps, as bits. */
+VECTORISED static uint32_t kept_sectors(const Sectors *s, uint64_t skip)
 {
-    for (uint64_t line = first / LINE; line <= last / LINE; line++) {
-        if (!kept(line, t->skip)) continue;
-        uint64_t begin = line * LINE, from = first > begin ? first - begin : 0;
-        uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
-        keep(t, touch, line, bits(from / SECTOR, (end + SECTOR - 1) / SECTOR),
-             bits((from + SECTOR - 1) / SECTOR, end / SECTOR));
-    }
+    uint64_t bits = 0;
+    for (uint64_t i = 0; i < LANES; i++)
+        bits |= (uint64_t)kept(s->id[i] * SECTOR / LINE, skip) << i;
+    return bits;
 }
 
-void touches_sectors(Touches *t, const Touch *touch, const Sectors *s)
+void touches_sectors(Touches *t, Touch touch, const Sectors *s)
 {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        left |= (uint32_t)kept(s->id[i] * SECTOR / LINE, t->skip) << i;
+    uint32_t left = (1ull << s->count) - 1;
+    if (t->skip) left &= kept_sectors(s, t->skip);
     while (left) {
-        uint64_t line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
-        uint8_t sectors = 0, full = 0;
+        touch.line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
+        touch.sectors = touch.full = 0;
         FOR_LANES(i, left)
         {
-            if (s->id[i] * SECTOR / LINE != line) {
+            if (s->id[i] * SECTOR / LINE != touch.line) {
                 if (s->ascend) break;
                 continue;
             }
             uint32_t bit = 1u << s->id[i] % (LINE / SECTOR);
-            sectors |= bit;
-            if (s->bytes[i] == UINT32_MAX) full |= bit;
+            touch.sectors |= bit;
+            if (s->bytes[i] == UINT32_MAX) touch.full |= bit;
             left &= ~(1u << i);
         }
-        keep(t, touch, line, sectors, full);
+        touches_add(t, touch);
     }
 }
 
 void touches_forget(Touches *next)
 {
-    if (next) next->touches = launch.touches;
+    if (next) *next = (Touches){.touches = launch.touches, .room = launch.room};
     else free(launch.touches);
     launch = (Touches){0};
 }
@@ -104,7 +94,7 @@ void touches_keep(Touches *t)
 {
     if (!launch.touches) {
         Touch *room = realloc(t->touches, ROOM * sizeof *room);
-        if (room) launch = (Touches){room, t->count, t->skip};
+        if (room) launch = (Touches){room, t->count, ROOM, t->skip};
         else free(t->touches);
         *t = (Touches){0};
         return;

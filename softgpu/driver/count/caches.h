@@ -20,13 +20,45 @@ typedef struct {
 /* The accesses of one worker to every 2^k-th page, chosen by a hash so that there is room. */
 typedef struct {
     Touch *touches;
-    uint32_t count;
+    uint32_t count, room;
     uint64_t skip; /* 2^k - 1 */
 } Touches;
 
+void touches_add_sparsely(Touches *, Touch); /* where there is no room, or not for all pages */
+
+static inline void touches_add(Touches *t, Touch touch)
+{
+    if (t->skip || t->count == t->room) {
+        touches_add_sparsely(t, touch);
+        return;
+    }
+    Touch *to = &t->touches[t->count++]; /* field by field: fresh stores are slow to read as one */
+    to->line = touch.line;
+    to->block = touch.block;
+    to->at = touch.at;
+    to->site = touch.site;
+    to->sectors = touch.sectors;
+    to->full = touch.full;
+    to->kind = touch.kind;
+}
+
+/* From the first to the one before the last. */
+static inline uint8_t touches_bits(uint32_t first, uint32_t last)
+{ return first < last ? (1u << last) - (1u << first) : 0; }
+
 /* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
-void touches_range(Touches *, const Touch *, uint64_t first, uint64_t last);
-void touches_sectors(Touches *, const Touch *, const Sectors *);
+static inline void touches_range(Touches *t, Touch touch, uint64_t first, uint64_t last)
+{
+    for (touch.line = first / LINE; touch.line <= last / LINE; touch.line++) {
+        uint64_t begin = touch.line * LINE, from = first > begin ? first - begin : 0;
+        uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
+        touch.sectors = touches_bits(from / SECTOR, (end + SECTOR - 1) / SECTOR);
+        touch.full = touches_bits((from + SECTOR - 1) / SECTOR, end / SECTOR);
+        touches_add(t, touch);
+    }
+}
+
+void touches_sectors(Touches *, Touch, const Sectors *);
 void touches_forget(Touches *); /* the launch's; its room goes to an empty one, or NULL */
 void touches_keep(Touches *); /* adds it to the launch's, and empties it */
 

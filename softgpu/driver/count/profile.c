@@ -114,6 +114,13 @@ static inline void set(uint8_t *sectors, uint64_t count)
     else memset(sectors, 1, count);
 }
 
+/* The same of sectors whose addresses are moved; by how much is a multiple of their size. */
+static inline void set_all(uint8_t *sectors, const TouchMap *s, const Sectors *which)
+{
+    const uint64_t from = (int64_t)s->moved / SECTOR + s->begin / SECTOR;
+    for (uint32_t i = 0; i < which->count; i++) sectors[which->id[i] - from] = 1;
+}
+
 /* These bytes of one allocation are read or written, in all sectors that they are in. Returns what
    their addresses are moved by for the caches. */
 static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
@@ -127,13 +134,19 @@ static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t la
     return s->moved;
 }
 
+VECTORISED static bool all_in(const uint64_t *address, uint32_t mask, uint64_t begin, uint64_t size)
+{
+    uint64_t outside = 0;
+    for (uint64_t lane = 0; lane < LANES; lane++)
+        outside |= (uint64_t)(address[lane] - begin >= size) & (uint64_t)mask >> lane;
+    return !(outside & 1);
+}
+
 /* The allocation that a site last touched, if all lanes touch that. */
 static TouchMap *common_map(const Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
 {
     TouchMap *s = w->worker->counting->hint[site % HINTS];
-    FOR_LANES(lane, s ? mask : 0)
-    if (address[lane] - s->begin >= s->end - s->begin) return NULL;
-    return s;
+    return s && all_in(address, mask, s->begin, s->end - s->begin) ? s : NULL;
 }
 
 /* What the trace of a warp's access has beside its lines. */
@@ -263,19 +276,18 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
 {
     uint64_t moved[LANES] = {0};
     const TouchMap *common = common_map(w, site, address, mask);
-    FOR_LANES(lane, mask)
+    for (uint32_t lane = 0; common && lane < LANES; lane++)
+        moved[lane] = address[lane] + common->moved;
+    FOR_LANES(lane, common ? 0 : mask)
     {
         uint64_t first = address[lane], last = first + bytes - 1;
-        moved[lane] = first + (common ? common->moved : note_touched(w, site, first, last, kind));
+        moved[lane] = first + note_touched(w, site, first, last, kind);
     }
     Sectors s = rules_sectors(moved, mask, bytes);
-    for (uint32_t i = 0; common && i < s.count; i++) {
-        uint64_t sector = sector_in(common, s.id[i] * SECTOR - common->moved);
-        if (kind != SITE_STORE) common->read[sector] = 1;
-        if (kind != SITE_LOAD) common->written[sector] = 1;
-    }
+    if (common && kind != SITE_STORE) set_all(common->read, common, &s);
+    if (common && kind != SITE_LOAD) set_all(common->written, common, &s);
     Touch touch = touch_of(w, site, kind);
-    touches_sectors(&w->worker->counting->trace, &touch, &s);
+    touches_sectors(&w->worker->counting->trace, touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
@@ -384,7 +396,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_NEAR] += (last - begin + LINE) / LINE;
         uint64_t moved = note_touched(w, site, begin, last, s->kind);
         Touch touch = touch_of(w, site, s->kind);
-        touches_range(&w->worker->counting->trace, &touch, begin + moved, last + moved);
+        touches_range(&w->worker->counting->trace, touch, begin + moved, last + moved);
         if (w->watched) sample_row(w, site, first, step, mask);
         return;
     }
@@ -441,7 +453,7 @@ static void end_stretch(Warp *w)
     uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
     uint64_t moved = note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
     Touch touch = touch_of(w, stretch.site, kind);
-    touches_range(&w->worker->counting->trace, &touch, stretch.first + moved,
+    touches_range(&w->worker->counting->trace, touch, stretch.first + moved,
                   stretch.end - 1 + moved);
     stretch.first = stretch.end = 0;
 }

@@ -24,6 +24,27 @@ static uint32_t sector_index(Sectors *s, uint64_t id)
     return add_sector(s, id);
 }
 
+/* The sectors that are the first of their lines, as bits, if they ascend. */
+VECTORISED static uint32_t ascending_heads(const Sectors *s)
+{
+    uint64_t heads = 1;
+    for (uint64_t i = 1; i < LANES; i++)
+        heads |= (uint64_t)(s->id[i] / 4 != s->id[i - 1] / 4) << i;
+    return heads & ((1ull << s->count) - 1);
+}
+
+static uint32_t heads_of(const Sectors *s)
+{
+    if (s->ascend) return ascending_heads(s);
+    uint32_t heads = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t before = i;
+        while (before && s->id[before - 1] / 4 != s->id[i] / 4) before--;
+        heads |= (uint32_t)!before << i;
+    }
+    return heads;
+}
+
 Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
     Sectors s;
@@ -38,6 +59,7 @@ Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
         else if (i == known) s.ascend = false;
         s.bytes[i] |= ((1u << bytes) - 1) << address[lane] % SECTOR;
     }
+    s.heads = heads_of(&s);
     return s;
 }
 
@@ -61,25 +83,7 @@ uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t byt
     return found;
 }
 
-/* Whether a sector is the first of its line; next: the line after the highest before. */
-static bool begins_line(const Sectors *s, uint32_t i, uint64_t *next)
-{
-    uint64_t line = s->id[i] / 4;
-    if (line >= *next) {
-        *next = line + 1;
-        return true;
-    }
-    while (i && s->id[i - 1] / 4 != line) i--;
-    return !i;
-}
-
-uint32_t rules_lines(const Sectors *s)
-{
-    uint32_t lines = 0;
-    uint64_t next = 0;
-    for (uint32_t i = 0; i < s->count; i++) lines += begins_line(s, i, &next);
-    return lines;
-}
+uint32_t rules_lines(const Sectors *s) { return __builtin_popcount(s->heads); }
 
 /* A sector is gone through once for each lane of its most wanted address. */
 Sectors rules_atomic_turns(const uint64_t *address, uint32_t mask, uint32_t *turns)
@@ -153,18 +157,15 @@ static uint32_t group_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t b
     return most;
 }
 
-/* The step from lane to lane if it is always the same one, and not 0; else 0. */
-static uint32_t even_step(const uint32_t *unit, uint32_t low, uint32_t count)
+/* The step from lane to lane if there is no gap and it is always the same one, and not 0; else 0. */
+VECTORISED static uint32_t step_of(const uint32_t *unit, uint32_t mask)
 {
-    uint32_t step = count > 1 ? unit[low + 1] - unit[low] : 1, same = 1;
-    for (uint32_t i = 0; i < count; i++) same &= unit[low + i] == unit[low] + i * step;
-    return same ? step : 0;
-}
-
-static uint32_t step_of(const uint32_t *unit, uint32_t mask)
-{
-    uint32_t low = __builtin_ctz(mask), run = mask >> low;
-    return run & (run + 1) ? 0 : even_step(unit, low, __builtin_popcount(mask));
+    const uint32_t low = __builtin_ctz(mask), run = mask >> low, *first = unit + low;
+    if (run & (run + 1)) return 0;
+    const uint32_t count = __builtin_popcount(run), step = count > 1 ? first[1] - first[0] : 1;
+    uint32_t other = 0;
+    for (uint32_t i = 0; i < count; i++) other |= first[i] ^ (first[0] + i * step);
+    return other ? 0 : step;
 }
 
 /* The lanes without those that have the same unit as the lane 1, 2, 4, 8 or 16 before them, as where
@@ -331,21 +332,27 @@ Traffic rules_half_loop(const uint64_t *address, uint32_t mask, uint32_t how, ui
 
 /* ---- the L1 ---- */
 
-/* Its data has the banks of shared memory; of tags it looks at four lines at a time, if they lie in
-   different quarters: neighbours do, and others by chance. */
-uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s)
+/* Of tags it looks at four lines at a time, if they lie in different quarters: neighbours do, and
+   others by chance. Returns how many lie in each, a byte for each quarter. */
+VECTORISED static uint64_t quarters(const Sectors *s)
 {
-    uint32_t offset[LANES], lines[4] = {0};
-    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
-    uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
-    uint64_t next = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    uint64_t lines = 0;
+    for (uint64_t i = 0; i < LANES; i++) {
         uint64_t line = s->id[i] / 4, folded = line ^ line >> 16;
-        if (!begins_line(s, i, &next)) continue;
         folded ^= folded >> 8;
         folded ^= folded >> 4;
-        uint32_t *quarter = &lines[(folded ^ folded >> 2) & 3];
-        if (++*quarter > most) most = *quarter;
+        folded ^= folded >> 2;
+        lines += (uint64_t)(s->heads >> i & 1) << (folded & 3) * 8;
     }
+    return lines;
+}
+
+/* Its data has the banks of shared memory. */
+uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s)
+{
+    uint32_t offset[LANES];
+    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
+    uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
+    for (uint64_t lines = quarters(s); lines; lines >>= 8) most = MAX(most, lines & 0xff);
     return most;
 }

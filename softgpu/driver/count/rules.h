@@ -17,7 +17,8 @@ typedef struct {
     uint64_t id[LANES];    /* addresses divided by SECTOR, in the order of the lanes */
     uint32_t bytes[LANES]; /* of each, which of its bytes, as bits */
     uint32_t count;
-    bool ascend; /* as rules_sectors knows: each id is above the one before */
+    uint32_t heads; /* bit i: sector i is the first of its line */
+    bool ascend;    /* as rules_sectors knows: each id is above the one before */
 } Sectors;
 
 /* Each lane of the mask touches `bytes` bytes, at most 16, at a multiple of as many. */
