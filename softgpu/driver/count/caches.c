@@ -43,13 +43,14 @@ static void thin(Touches *t, uint64_t skip)
     t->count = left;
 }
 
-void touches_add_sparsely(Touches *t, Touch touch)
+bool touches_kept(uint64_t line, uint64_t skip) { return kept(line, skip); }
+
+bool touches_make_room(Touches *t, uint64_t line)
 {
-    if (!t->touches) t->touches = malloc(ROOM * sizeof *t->touches);
-    if (!t->touches || !kept(touch.line, t->skip)) return;
+    if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return false;
     t->room = ROOM;
     while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
-    if (t->count < ROOM && kept(touch.line, t->skip)) t->touches[t->count++] = touch;
+    return t->count < ROOM && kept(line, t->skip);
 }
 
 /* Of some sectors, those whose lines a trace keeps, as bits. */
@@ -61,25 +62,25 @@ VECTORISED static uint32_t kept_sectors(const Sectors *s, uint64_t skip)
     return bits;
 }
 
-void touches_sectors(Touches *t, Touch touch, const Sectors *s)
+void touches_sectors(Touches *t, const Touch *who, const Sectors *s)
 {
     uint32_t left = (1ull << s->count) - 1;
     if (t->skip) left &= kept_sectors(s, t->skip);
     while (left) {
-        touch.line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
-        touch.sectors = touch.full = 0;
+        uint64_t line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
+        uint8_t sectors = 0, full = 0;
         FOR_LANES(i, left)
         {
-            if (s->id[i] * SECTOR / LINE != touch.line) {
+            if (s->id[i] * SECTOR / LINE != line) {
                 if (s->ascend) break;
                 continue;
             }
             uint32_t bit = 1u << s->id[i] % (LINE / SECTOR);
-            touch.sectors |= bit;
-            if (s->bytes[i] == UINT32_MAX) touch.full |= bit;
+            sectors |= bit;
+            if (s->bytes[i] == UINT32_MAX) full |= bit;
             left &= ~(1u << i);
         }
-        touches_add(t, touch);
+        touches_add(t, who, line, sectors, full);
     }
 }
 

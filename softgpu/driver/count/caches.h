@@ -24,22 +24,21 @@ typedef struct {
     uint64_t skip; /* 2^k - 1 */
 } Touches;
 
-void touches_add_sparsely(Touches *, Touch); /* where there is no room, or not for all pages */
+bool touches_make_room(Touches *, uint64_t line); /* false: not for this line */
+bool touches_kept(uint64_t line, uint64_t skip);
 
-static inline void touches_add(Touches *t, Touch touch)
+static inline void touches_add(Touches *t, const Touch *who, uint64_t line, uint8_t sectors,
+                               uint8_t full)
 {
-    if (t->skip || t->count == t->room) {
-        touches_add_sparsely(t, touch);
-        return;
-    }
+    if (t->count == t->room && !touches_make_room(t, line)) return;
     Touch *to = &t->touches[t->count++]; /* field by field: fresh stores are slow to read as one */
-    to->line = touch.line;
-    to->block = touch.block;
-    to->at = touch.at;
-    to->site = touch.site;
-    to->sectors = touch.sectors;
-    to->full = touch.full;
-    to->kind = touch.kind;
+    to->line = line;
+    to->block = who->block;
+    to->at = who->at;
+    to->site = who->site;
+    to->sectors = sectors;
+    to->full = full;
+    to->kind = who->kind;
 }
 
 /* From the first to the one before the last. */
@@ -47,18 +46,18 @@ static inline uint8_t touches_bits(uint32_t first, uint32_t last)
 { return first < last ? (1u << last) - (1u << first) : 0; }
 
 /* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
-static inline void touches_range(Touches *t, Touch touch, uint64_t first, uint64_t last)
+static inline void touches_range(Touches *t, const Touch *who, uint64_t first, uint64_t last)
 {
-    for (touch.line = first / LINE; touch.line <= last / LINE; touch.line++) {
-        uint64_t begin = touch.line * LINE, from = first > begin ? first - begin : 0;
+    for (uint64_t line = first / LINE; line <= last / LINE; line++) {
+        if (t->skip && !touches_kept(line, t->skip)) continue;
+        uint64_t begin = line * LINE, from = first > begin ? first - begin : 0;
         uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
-        touch.sectors = touches_bits(from / SECTOR, (end + SECTOR - 1) / SECTOR);
-        touch.full = touches_bits((from + SECTOR - 1) / SECTOR, end / SECTOR);
-        touches_add(t, touch);
+        touches_add(t, who, line, touches_bits(from / SECTOR, (end + SECTOR - 1) / SECTOR),
+                    touches_bits((from + SECTOR - 1) / SECTOR, end / SECTOR));
     }
 }
 
-void touches_sectors(Touches *, Touch, const Sectors *);
+void touches_sectors(Touches *, const Touch *who, const Sectors *);
 void touches_forget(Touches *); /* the launch's; its room goes to an empty one, or NULL */
 void touches_keep(Touches *); /* adds it to the launch's, and empties it */
 

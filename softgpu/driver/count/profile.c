@@ -287,7 +287,7 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     if (common && kind != SITE_STORE) set_all(common->read, common, &s);
     if (common && kind != SITE_LOAD) set_all(common->written, common, &s);
     Touch touch = touch_of(w, site, kind);
-    touches_sectors(&w->worker->counting->trace, touch, &s);
+    touches_sectors(&w->worker->counting->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
@@ -396,7 +396,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_NEAR] += (last - begin + LINE) / LINE;
         uint64_t moved = note_touched(w, site, begin, last, s->kind);
         Touch touch = touch_of(w, site, s->kind);
-        touches_range(&w->worker->counting->trace, touch, begin + moved, last + moved);
+        touches_range(&w->worker->counting->trace, &touch, begin + moved, last + moved);
         if (w->watched) sample_row(w, site, first, step, mask);
         return;
     }
@@ -453,7 +453,7 @@ static void end_stretch(Warp *w)
     uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
     uint64_t moved = note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
     Touch touch = touch_of(w, stretch.site, kind);
-    touches_range(&w->worker->counting->trace, touch, stretch.first + moved,
+    touches_range(&w->worker->counting->trace, &touch, stretch.first + moved,
                   stretch.end - 1 + moved);
     stretch.first = stretch.end = 0;
 }
