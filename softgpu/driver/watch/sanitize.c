@@ -338,17 +338,23 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
 static bool moves_at_once(const Access *a, uint32_t mask)
 { return mask == UINT32_MAX && a->row && a->site->elements == 1; }
 
+static inline void move_at_once(void *to, const void *from, uint32_t bytes)
+{
+    if (bytes == 4) memcpy(to, from, LANES * 4); /* most are: without a call */
+    else memcpy(to, from, LANES * bytes);
+}
+
 /* Reads the good lanes' values. */
 static void read_lanes(const Access *a, const uint64_t *addr, uint32_t mask, void *data)
 {
-    if (moves_at_once(a, mask)) memcpy(data, (const void *)addr[0], LANES * a->bytes);
+    if (moves_at_once(a, mask)) move_at_once(data, (const void *)addr[0], a->bytes);
     else access_read(addr, mask, a->site, data);
 }
 
 /* Stores the good lanes' values. */
 static void write_lanes(const Access *a, const uint64_t *addr, uint32_t mask, const void *data)
 {
-    if (moves_at_once(a, mask)) memcpy((void *)addr[0], data, LANES * a->bytes);
+    if (moves_at_once(a, mask)) move_at_once((void *)addr[0], data, a->bytes);
     else access_write(addr, mask, a->site, data);
 }
 
@@ -374,7 +380,7 @@ static bool load_idle(Warp *w, uint32_t number, const uint64_t *addr, void *data
     if (!region || !shadow_idle(region) || site->used || w->lengths) return false;
     int found = idle(addr, last_went[number].range, site->bytes);
     if (found == IDLE_ROW && site->elements == 1)
-        memcpy(data, (const void *)addr[0], LANES * site->bytes);
+        move_at_once(data, (const void *)addr[0], site->bytes);
     else if (found) access_read(addr, UINT32_MAX, site, data);
     return found;
 }

@@ -165,6 +165,18 @@ INLINE void remember_at(Mark *one, Mark *other, uint32_t n, Mark own, uint32_t s
     }
 }
 
+/* Whether remember_at would keep all of these, as another warp's since the block's last barrier, of
+   memory that only the block accesses. */
+INLINE bool others_stay(const Mark *other, uint32_t n, Mark own, Limits l)
+{
+    int64_t go = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t before = other[i] < l.interval ? -1 : 0;
+        go |= before | (((other[i] ^ own) & WARP_BITS) ? 0 : -1);
+    }
+    return !go;
+}
+
 static bool is_new(const Region *r, uint32_t last) { return last >= begin_of(r); }
 
 static bool was_written(const Region *r)
@@ -225,7 +237,8 @@ INLINE int row_of(const Row *r, uint32_t n, uint32_t shift)
     for (uint32_t k = 0; k < r->count; k++)
         if (!clear_of(r->of[k], r, n, shift, false)) return BY_LANE;
     Mark to = r->is_shared ? r->limits.interval : r->limits.launch;
-    if (r->other && r->others && stirred(r->out, n, r->own, shift, 0, to, r->is_shared)) {
+    if (r->other && r->others && stirred(r->out, n, r->own, shift, 0, to, r->is_shared) &&
+        !(r->is_shared && others_stay(r->other, n, r->own, r->limits))) {
         remember_at(r->out, r->other, n, r->own, shift, r->limits);
         return REMEMBERED;
     }
@@ -244,13 +257,16 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
     uint32_t size = fine ? 1 : 4;
     uint64_t at = offset / size;
     Touch own = touch_of(a);
-    Row row = {.out = p->of[own] + at,
-               .other = own == WRITE ? NULL : p->of[own + 1] + at,
-               .others = is_new(r, r->last[own]),
-               .own = a->mark + ((Mark)first << LANE_SHIFT),
-               .load = a->load,
-               .is_shared = r->is_shared,
-               .limits = limits_for(a, r)};
+    Row row; /* not cleared as a whole, which takes long */
+    row.write = NULL;
+    row.count = 0;
+    row.out = p->of[own] + at;
+    row.other = own == WRITE ? NULL : p->of[own + 1] + at;
+    row.others = is_new(r, r->last[own]);
+    row.own = a->mark + ((Mark)first << LANE_SHIFT);
+    row.load = a->load;
+    row.is_shared = r->is_shared;
+    row.limits = limits_for(a, r);
     row.shift = log2_of(a->bytes / size);
     row.n = lanes << row.shift;
     if (read_only && was_written(r)) return false;
