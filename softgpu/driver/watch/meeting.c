@@ -69,14 +69,15 @@ void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *
 static void pass_barrier(const Warp *w, uint32_t id, bool all)
 {
     Seat *here = watch.here;
-    uint32_t came = here->barrier_came[id], waits = here->barrier_waits[id];
-    here->barrier_came[id] = here->barrier_waits[id] = 0;
+    uint32_t came = here->fresh.came[id], waits = here->fresh.waits[id];
+    here->fresh.came[id] = here->fresh.waits[id] = 0;
     order_barrier(id, waits, all);
     if (!all) return;
     uint32_t first = __builtin_ctz(came), site = here->barrier_site[id][first];
     FOR_LANES(other, id ? 0 : came) /* PTX lets warps come to the others from different lines */
-    report_two_lines(w, (uint32_t[]){first, other},
-                     (uint32_t[]){site, here->barrier_site[id][other]});
+    if (here->barrier_site[id][other] != site)
+        report_two_lines(w, (uint32_t[]){first, other},
+                         (uint32_t[]){site, here->barrier_site[id][other]});
     uint32_t gone = watch.job->threads - w->worker->live_threads;
     if (gone) report_exited(&w->worker->warps[first], site, gone);
 }
@@ -88,7 +89,7 @@ static uint32_t come(const Warp *w, uint32_t site, uint32_t id, uint32_t mask, u
     if (skip) report_skipped(w, site, mask, skip);
     if (id < BARRIERS) {
         watch.here->barrier_site[id][w->warp_id] = site;
-        watch.here->barrier_came[id] |= 1u << w->warp_id;
+        watch.here->fresh.came[id] |= 1u << w->warp_id;
         order_arrive(w->warp_id, id, goes_on);
     }
     return mask | skip;
@@ -98,11 +99,11 @@ uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threa
                              uint32_t reduce, uint32_t predicate, uint32_t hints)
 {
     mask = come(w, site, id, mask, hints, false);
-    if (id < BARRIERS) watch.here->barrier_waits[id] |= 1u << w->warp_id;
+    if (id < BARRIERS) watch.here->fresh.waits[id] |= 1u << w->warp_id;
     uint32_t result = 0;
     if (id || threads || reduce) result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
     else sg_sync(w, site, mask);
-    if (watch.here->barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
+    if (watch.here->fresh.came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
     return result;
 }
 

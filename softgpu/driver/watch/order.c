@@ -80,6 +80,7 @@ static uint32_t warps;
 static Stretch *stretches;
 static size_t stretch_count, stretch_room;
 static bool interleaved; /* a block ran on after another had run */
+static bool proxies;     /* a proxy fence was in this launch */
 static Record *records;
 static size_t record_count, record_room;
 static Channel *channels; /* hashed by address */
@@ -199,7 +200,7 @@ void order_switch(Past *to)
 void order_end_launch(void)
 {
     stretch_count = record_count = 0;
-    interleaved = false;
+    interleaved = proxies = false;
     for (size_t i = 0; i < channel_room; i++) {
         set_clear(&channels[i].records);
         free(channels[i].by_lane);
@@ -356,6 +357,7 @@ static uint32_t knows(uint32_t a, uint32_t b) { return MAX(order.interval, here-
 /* Warps that wait learn what those that came know of fences of proxies. */
 static void share_proxied(uint32_t came, uint32_t waiting)
 {
+    if (!proxies) return; /* all that is known is from other launches */
     uint32_t joined[MAX_WARPS] = {0};
     FOR_LANES(a, came)
     for (uint32_t b = 0; b < warps; b++) joined[b] = MAX(joined[b], here->proxied[a][b]);
@@ -425,6 +427,7 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device)
 void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live)
 {
     const uint32_t now = tick();
+    proxies = true;
     for (uint32_t w = 0; w < warps; w++) {
         uint32_t until = w == warp ? order.synced[warp] : here->known[warp][w];
         until = w == warp && lanes == live ? now : MAX(order.interval, until);

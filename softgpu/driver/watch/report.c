@@ -134,11 +134,11 @@ static void set_memory(Finding *f, const Access *a, uint64_t address)
 static bool has_polled(const Access *a, uint32_t lane, Mark other)
 {
     if (order_same_block(other))
-        return (watch.here->polled[a->w->warp_id] >> lane |
-                watch.here->polled[mark_warp(other)] >> mark_lane(other)) &
+        return (watch.here->fresh.polled[a->w->warp_id] >> lane |
+                watch.here->fresh.polled[mark_warp(other)] >> mark_lane(other)) &
                1;
     for (uint32_t w = 0; w < MAX_WARPS; w++)
-        if (watch.here->polled[w]) return true;
+        if (watch.here->fresh.polled[w]) return true;
     return false;
 }
 

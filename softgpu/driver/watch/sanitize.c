@@ -62,15 +62,15 @@ static bool knows_begun(const Warp *w, uint32_t lane, const Worker *owner)
 {
     Seat *here = watch.here;
     const uint32_t warp = w->warp_id, bit = 1u << lane;
-    for (uint32_t other = 0; other < MAX_WARPS && !(here->met[warp] & bit); other++) {
+    for (uint32_t other = 0; other < MAX_WARPS && !(here->fresh.met[warp] & bit); other++) {
         const uint32_t since = here->met_since[other];
-        FOR_LANES(l, here->met[other])
+        FOR_LANES(l, here->fresh.met[other])
         if (order_before(mark_of(since, 0, other, l, 0), warp, lane)) {
             note_met(w, bit);
             break;
         }
     }
-    return here->met[warp] & bit || order_heard_of(owner->block - 1, warp, lane);
+    return here->fresh.met[warp] & bit || order_heard_of(owner->block - 1, warp, lane);
 }
 
 Seat *seat_of(const Worker *worker)
@@ -202,7 +202,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->flags = hints & HINTS_OF_MARKS;
     uint32_t blind = a->flags & MARK_ATOMIC && !a->load ? MARK_BLIND : 0;
     a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags | blind);
-    if (a->load && hints & HINT_POLLS) watch.here->polled[w->warp_id] |= mask;
+    if (a->load && hints & HINT_POLLS) watch.here->fresh.polled[w->warp_id] |= mask;
 }
 
 /* Looks at an access of memory with one shadow. Lanes that are in no row store as they are looked at:
@@ -232,9 +232,12 @@ static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t ma
 /* Looks at an access; returns the lanes whose address is good. */
 static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data)
 {
-    copies_collide(a, addr, mask);
-    products_collide(a, addr, mask);
-    bulks_collide(a, addr, mask);
+    const Seat *here = watch.here;
+    if (here->copies || here->products || here->bulks) {
+        copies_collide(a, addr, mask);
+        products_collide(a, addr, mask);
+        bulks_collide(a, addr, mask);
+    }
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
@@ -338,11 +341,9 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
 static bool moves_at_once(const Access *a, uint32_t mask)
 { return mask == UINT32_MAX && a->row && a->site->elements == 1; }
 
-static inline void move_at_once(void *to, const void *from, uint32_t bytes)
-{
-    if (bytes == 4) memcpy(to, from, LANES * 4); /* most are: without a call */
-    else memcpy(to, from, LANES * bytes);
-}
+/* No memcpy, of which gcc makes a string instruction that takes ten times as long. */
+static void move_at_once(void *to, const void *from, uint32_t bytes)
+{ memmove(to, from, LANES * bytes); }
 
 /* Reads the good lanes' values. */
 static void read_lanes(const Access *a, const uint64_t *addr, uint32_t mask, void *data)
@@ -536,10 +537,7 @@ void sg_sanitize_start(Warp *w)
         shared->is_shared = w->worker->cluster->blocks == 1;
         shared->since = order.block;
         forget_under_way(watch.here);
-        memset(watch.here->met, 0, sizeof watch.here->met);
-        memset(watch.here->polled, 0, sizeof watch.here->polled);
-        memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);
-        memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);
+        memset(&watch.here->fresh, 0, sizeof watch.here->fresh);
     }
     uint64_t bits = w->local_stride * LANES / 8;
     if (!bits) return;

@@ -167,10 +167,12 @@ typedef struct Seat {
     uint32_t fenced; /* bit mask of warps that have executed wgmma.fence */
     Region shared;
     uint8_t *local; /* one bit per byte of local memory: written */
-    uint32_t met[MAX_WARPS],
-        met_since[MAX_WARPS];   /* lanes that know that all blocks of the cluster have started */
-    uint32_t polled[MAX_WARPS]; /* lanes that have polled a lock or a flag in this block */
-    uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
+    struct {
+        uint32_t met[MAX_WARPS];    /* lanes that know that all blocks of the cluster have started */
+        uint32_t polled[MAX_WARPS]; /* lanes that have polled a lock or a flag in this block */
+        uint32_t came[BARRIERS], waits[BARRIERS]; /* warps, at barriers */
+    } fresh;                                      /* zeros when a block begins */
+    uint32_t met_since[MAX_WARPS], barrier_site[BARRIERS][MAX_WARPS];
 } Seat;
 
 /* The seat of a worker's block, if that has begun in this launch; or NULL. */
@@ -220,8 +222,8 @@ static inline bool in_local(const Warp *w, const struct Site *site, uint64_t add
 /* Record that these lanes know that all blocks of their cluster have started. */
 static inline void note_met(const Warp *w, uint32_t lanes)
 {
-    if (!watch.here->met[w->warp_id]) watch.here->met_since[w->warp_id] = order.now;
-    watch.here->met[w->warp_id] |= lanes;
+    if (!watch.here->fresh.met[w->warp_id]) watch.here->met_since[w->warp_id] = order.now;
+    watch.here->fresh.met[w->warp_id] |= lanes;
 }
 
 /* ---- meant.c: the memory that an access was intended for, by pointer provenance ---- */
