@@ -185,6 +185,23 @@ def test_arrays_can_be_declared_unwritten():
     assert reads_of_unwritten(x) == 0
 
 
+@pytest.mark.parametrize("alias", ["same", "*hidden", "(float *)((long long)same + step)"])
+def test_what_changes_through_another_pointer_is_watched(alias):
+    """Loads of what no store of a launch can reach are not looked at: which can reach it?"""
+    source = f"""extern "C" __global__ void turn(const float *x, float *same, float **hidden,
+                                  long long step, float *out)
+    {{
+        int t = threadIdx.x;
+        out[t] = x[t];
+        ({alias})[63 - t] = 2;
+    }}"""
+    x, out = gpuarray.zeros(64, np.float32).fill(1), gpuarray.zeros(64, np.float32)
+    hidden = gpuarray.to_gpu(np.array([x.ptr], np.uint64))
+    arguments = x, x, hidden, np.int64(0), out
+    (finding,) = sanitize((source, "turn"), *arguments, grid=1, block=64)
+    assert (finding.kind, finding.count, finding.lines) == ("race", 64, (5, 6))
+
+
 # --- the report ----------------------------------------------------------------------------------
 
 RACE = """
