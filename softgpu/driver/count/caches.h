@@ -59,6 +59,6 @@ static inline void touches_range(Touches *t, const Touch *who, uint64_t first, u
 
 void touches_sectors(Touches *, const Touch *who, const Sectors *);
 void touches_forget(Touches *); /* the launch's; its room goes to an empty one, or NULL */
-void touches_keep(Touches *); /* adds it to the launch's, and empties it */
+void touches_keep(Touches *);   /* adds it to the launch's, and empties it */
 
 #endif

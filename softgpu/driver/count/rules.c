@@ -28,8 +28,7 @@ static uint32_t sector_index(Sectors *s, uint64_t id)
 VECTORISED static uint32_t ascending_heads(const Sectors *s)
 {
     uint64_t heads = 1;
-    for (uint64_t i = 1; i < LANES; i++)
-        heads |= (uint64_t)(s->id[i] / 4 != s->id[i - 1] / 4) << i;
+    for (uint64_t i = 1; i < LANES; i++) heads |= (uint64_t)(s->id[i] / 4 != s->id[i - 1] / 4) << i;
     return heads & ((1ull << s->count) - 1);
 }
 

@@ -171,8 +171,9 @@ static void shape_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape 
     uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
     if (!in_a_row(addr, mask, bytes)) scattered(addr, mask, bytes, out);
     else
-        *out = (Shape){addr[first],   addr[last], true, first == last, !(addr[first] & (bytes - 1)),
-                       mask & mask >> 1, 0};
+        *out =
+            (Shape){addr[first],      addr[last], true, first == last, !(addr[first] & (bytes - 1)),
+                    mask & mask >> 1, 0};
 }
 
 /* Whether all lanes are inside memory with one shadow, which is then returned through region. */
@@ -205,26 +206,41 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     if (a->load && hints & HINT_POLLS) watch.here->fresh.polled[w->warp_id] |= mask;
 }
 
+/* Whether nobody can wait for it, or learn of anything by it. */
+static bool is_plain(const Access *a)
+{ return !a->atomic && !(a->flags & (MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS)); }
+
+/* Looks at lanes that access consecutive places. */
+static void look_at_row(Access *a, Region *region, const uint64_t *addr, uint32_t first,
+                        uint32_t lanes, const void *data)
+{
+    if (lanes > 2 || is_plain(a)) shadow_row(a, region, addr[first], first, lanes, data);
+    else
+        for (uint32_t lane = first; lane < first + lanes; lane++)
+            shadow_lane(a, region, addr[lane], lane, data);
+}
+
 /* Looks at an access of memory with one shadow. Lanes that are in no row store as they are looked at:
    the next one is compared with what they leave. */
 static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t mask,
                     const Shape *shape, const void *data)
 {
-    uint32_t last = 31 - __builtin_clz(mask);
     if (shape->one && !data) { /* two lanes stand for all */
-        uint32_t first = __builtin_ctz(mask);
-        shadow_row(a, region, addr[first], first, 1, NULL);
-        if (last != first) shadow_row(a, region, addr[last], last, 1, NULL);
+        uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
+        look_at_row(a, region, addr, first, 1, NULL);
+        if (last != first) look_at_row(a, region, addr, last, 1, NULL);
         return;
     }
-    bool rows = a->load != a->store && !a->atomic, stores = data && !shape->row;
+    const uint32_t next = a->load != a->store && !a->atomic ? shape->next : 0;
+    const uint32_t same = is_plain(a) && !a->store ? shape->same : 0;
     for (uint32_t left = mask, lanes; left;) {
-        uint32_t first = __builtin_ctz(left), alike = rows && !a->store ? shape->same >> first : 0;
-        lanes = 1 + __builtin_ctz(~(alike & 1 ? alike : rows ? shape->next >> first : 0));
-        if (alike & 1) shadow_same(a, region, addr[first], first, lanes);
-        else shadow_row(a, region, addr[first], first, lanes, data);
+        uint32_t first = __builtin_ctz(left);
+        bool alike = same >> first & 1;
+        lanes = 1 + __builtin_ctz(~((alike ? same : next) >> first));
+        if (alike) shadow_same(a, region, addr[first], first, lanes);
+        else look_at_row(a, region, addr, first, lanes, data);
         uint32_t done = (lanes < LANES ? (1u << lanes) - 1 : UINT32_MAX) << first;
-        if (stores) access_write(addr, done, a->site, data);
+        if (data && !shape->row) access_write(addr, done, a->site, data);
         left &= ~done;
     }
 }
@@ -367,8 +383,8 @@ VECTORISED static int idle(const uint64_t *addr, Range range, uint64_t bytes)
     uint64_t off = 0, outside = 0, first = addr[0];
     for (uint64_t l = 0; l < LANES; l++) {
         off |= addr[l] ^ (first + l * bytes);
-        outside |= (addr[l] - range.begin) | (range.end - bytes - addr[l]) |
-                   -(addr[l] & (bytes - 1));
+        outside |=
+            (addr[l] - range.begin) | (range.end - bytes - addr[l]) | -(addr[l] & (bytes - 1));
     }
     return (int64_t)outside < 0 ? LOOKED_AT : off ? IDLE : IDLE_ROW;
 }

@@ -168,7 +168,7 @@ typedef struct Seat {
     Region shared;
     uint8_t *local; /* one bit per byte of local memory: written */
     struct {
-        uint32_t met[MAX_WARPS];    /* lanes that know that all blocks of the cluster have started */
+        uint32_t met[MAX_WARPS]; /* lanes that know that all blocks of the cluster have started */
         uint32_t polled[MAX_WARPS]; /* lanes that have polled a lock or a flag in this block */
         uint32_t came[BARRIERS], waits[BARRIERS]; /* warps, at barriers */
     } fresh;                                      /* zeros when a block begins */
