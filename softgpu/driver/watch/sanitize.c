@@ -544,7 +544,7 @@ void sg_sanitize_start(Warp *w)
 {
     if (watch.here->block != w->worker->block) {
         if (watch.here->block) bulks_end_block(watch.here);
-        memset(w->shared, GARBAGE, w->shared_bytes);
+        if (w->shared_bytes) memset(w->shared, GARBAGE, w->shared_bytes); /* none takes long */
         watch.here->block = w->worker->block;
         order_begin_block(watch.here->block - 1);
         Region *shared = &watch.here->shared;
