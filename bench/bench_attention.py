@@ -1,7 +1,9 @@
-"""The cases of bench_gpu that attend: of halves, PyTorch's three fused back ends beside ours; of
-floats, its back end without fusion; one query and many keys."""
+"""The cases of bench_gpu that attend: of halves, PyTorch's three fused back ends beside ours, and
+FlashAttention-4 where it is installed (flash-attn-4, with nvidia-cutlass-dsl[cu13]); of floats,
+PyTorch's back end without fusion; one query and many keys."""
 
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 
 import numpy as np
 
@@ -55,6 +57,9 @@ def _case(shape, causal, dtype, back_ends, torch, allocator):
         tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu]
         for who, back_end in back_ends.items():
             runs[who] = partial(_by_torch, torch, back_end, tensors, causal)
+        if dtype == "float16" and (flash4 := _flash4()):
+            turned = [x.transpose(1, 2) for x in tensors]
+            runs["flash4"] = partial(_by_flash4, flash4, turned, causal)
 
     def check(who, got):
         got = (got.cpu().numpy() if hasattr(got, "cpu") else got.get())[-1, -1:, -CHECKED:]
@@ -109,3 +114,17 @@ def _by_torch(torch, back_end, tensors, causal):
     attend = torch.nn.attention
     with attend.sdpa_kernel(getattr(attend.SDPBackend, back_end)):
         return torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=causal)
+
+
+@cache
+def _flash4():
+    """FlashAttention-4's function, or None where it is not installed."""
+    try:
+        return import_module("flash_attn.cute").flash_attn_func
+    except ImportError:
+        return None
+
+
+def _by_flash4(function, tensors, causal):
+    got = function(*tensors, causal=causal)
+    return (got[0] if isinstance(got, tuple) else got).transpose(1, 2)

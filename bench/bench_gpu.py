@@ -1,12 +1,12 @@
 """Time helpers.ops beside the libraries of this machine, on any NVIDIA GPU: make bench-gpu.
 
-Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are installed. Every result
-is checked against NumPy on random data before it is timed. Times are medians of many runs, each
-with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
-of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
-reached in this run, and the time of a kernel that does nothing; of products, what the units allow
-that multiply numbers of the type, if that is more. A smaller copy can be a little
-faster than that: its last writes are still in the cache when it ends.
+Contenders are ours, cub::DeviceReduce, and PyTorch, CuPy and QuACK where they are installed. Every
+result is checked against NumPy on random data before it is timed. Times are medians of many runs,
+each with a cache full of something else (helpers.bench says how), and contenders take turns. The
+floor of a case is what the memory allows: the bytes that must move at the speed that a large read
+or copy reached in this run, and the time of a kernel that does nothing; of products, what the units
+allow that multiply numbers of the type, if that is more. A smaller copy can be a little faster than
+that: its last writes are still in the cache when it ends.
 
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
 times are what notebooks and the figure of docs/peers.md show (helpers.peers).
@@ -83,6 +83,7 @@ def optional(name):
 
 
 torch, cupy, pool = optional("torch"), optional("cupy"), DeviceMemoryPool()
+quack = torch and optional("quack")
 
 
 def compile_cub():
@@ -117,6 +118,8 @@ def contenders(topic, x, cub):
             "PyTorch",
             (lambda: torch.softmax(t, 1)) if topic == "softmax" else (lambda: torch.sum(t, axis)),
         )
+        if topic == "softmax" and quack:
+            yield "QuACK", lambda: quack.softmax(t)
     if cupy and topic != "softmax":
         c = cupy.asarray(x)
         yield "CuPy", lambda: c.sum(axis)
