@@ -63,10 +63,10 @@ CASES = {
 }
 
 
-def script_of(name, tutorials):
+def script_of(name, tutorials, first=""):
     before, after, run_as = (*CASES[name], *("", "", "__main__")[len(CASES[name]) :])
     path = str(tutorials / f"{name}.py")
-    return SCRIPT.format(before=before, path=path, run_as=run_as, after=after)
+    return SCRIPT.format(before=first + before, path=path, run_as=run_as, after=after)
 
 
 @pytest.mark.skipif(not TUTORIALS.is_dir(), reason="make triton-tests brings the tutorials")
