@@ -134,7 +134,7 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
     FOR_LANES(lane, over)
     {
         Mbarrier then = {.word = phase[lane]};
-        ended[lane] = how & WAIT_PARITY ? phase[lane] : then.phase;
+        ended[lane] = how & WAIT_PARITY ? phase[lane] & 1 : then.phase;
     }
     if (!(how & (WAIT_ONLY_WAY | WAIT_ALONE))) over &= ~bulks_late(w, addr, over, ended);
     FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
