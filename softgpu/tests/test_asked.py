@@ -38,6 +38,11 @@ def test_blocks_of_other_sizes_than_the_kernel_asks_for():
     assert [line for line in said if line[0] == "."] == _golden("blocks.txt")
 
 
+def test_a_parity_is_its_lowest_bit():
+    """An H200 was asked. The sanitizer accepts only 0, 1 and -1."""
+    assert _run("parities.cu").splitlines() == _golden("parities.txt")
+
+
 def test_a_product_ends_for_all_four_warps():
     said = _run("waits.cu", options=("-arch=sm_90a",)).splitlines()
     assert said == _golden("waits.txt")

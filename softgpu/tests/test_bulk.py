@@ -354,14 +354,29 @@ extern "C" __global__ void changed(const Map *first, Map *second, char *x, char 
     )
 
 
-def changed(fields, given, first, bytes_):
+def changing(fields, given, first, bytes_):
+    """The kernel that changes a map, its arguments, and what it will copy."""
     x, out = gpuarray.to_gpu(given), gpuarray.zeros(bytes_, np.uint8)
     second = gpuarray.zeros(128, np.uint8)
     map_ = in_global(first(x))
     kernel = SourceModule(replaced(*fields), no_extern_c=True, arch="sm_90a")
     arguments = map_, second, x, out, np.int32(bytes_)
-    kernel.get_function("changed")(*arguments, block=(32, 1, 1))
+    return kernel.get_function("changed"), arguments, out
+
+
+def changed(fields, given, first, bytes_):
+    kernel, arguments, out = changing(fields, given, first, bytes_)
+    kernel(*arguments, block=(32, 1, 1))
     return out.get()
+
+
+@software
+def test_a_changed_map_is_copied_without_an_asynchronous_proxy():
+    """tensormap.cp_fenceproxy copies in the generic proxy, so what a thread changed needs no
+    fence.proxy.async."""
+    given, rank = np.zeros((16, 32), np.uint8), ("rank", "b32", "", "r", "1")
+    kernel, arguments, _ = changing([rank], given, lambda x: tensor_maps.tiled(x, (8, 16), 0), 128)
+    assert xray.sanitize(kernel, *arguments, grid=1, block=32).clean
 
 
 @software  # a GPU's zeros are for its own layout to know

@@ -24,7 +24,7 @@ void mbarrier_aligned(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
 void mbarrier_parity(Warp *w, uint32_t site, const uint64_t *parity, uint32_t mask)
 {
     FOR_LANES(lane, mask)
-    if (parity[lane] > 1)
+    if (parity[lane] > 1 && parity[lane] != UINT32_MAX) /* -1 is a true that kept its sign */
         fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED, MBARRIER_PARITY,
                  (unsigned long long)parity[lane]);
 }

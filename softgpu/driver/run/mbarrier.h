@@ -27,7 +27,7 @@ static inline Mbarrier mbarrier_new(uint32_t arrivals)
 
 /* Ends the launch where an address is not a multiple of an mbarrier's bytes. */
 void mbarrier_aligned(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
-/* The same where a parity is neither 0 nor 1, which PTX defines nothing for. */
+/* The same where a parity is neither 0, 1 nor -1: PTX defines 0 and 1 only. */
 void mbarrier_parity(Warp *, uint32_t site, const uint64_t *parity, uint32_t mask);
 
 /* How a bulk copy accesses memory; admit: whether a reduction may. NULL: plainly, of boxes. */

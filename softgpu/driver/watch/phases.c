@@ -134,7 +134,7 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
     FOR_LANES(lane, over)
     {
         Mbarrier then = {.word = phase[lane]};
-        ended[lane] = how & WAIT_PARITY ? phase[lane] : then.phase;
+        ended[lane] = how & WAIT_PARITY ? phase[lane] & 1 : then.phase;
     }
     if (!(how & (WAIT_ONLY_WAY | WAIT_ALONE))) over &= ~bulks_late(w, addr, over, ended);
     FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
@@ -185,6 +185,15 @@ static bool admit(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 
 static const Accesses watched = {load, store, admit};
 
+static void load_at_once(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
+{ sg_sanitize_load(w, site, addr, mask, data, 0); }
+
+static void store_at_once(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                          const void *data)
+{ sg_sanitize_store(w, site, addr, mask, data, 0); }
+
+static const Accesses generic = {load_at_once, store_at_once, admit};
+
 static void begin(const Warp *w, uint32_t site, uint32_t mask, const uint64_t *shared,
                   const uint32_t *bytes)
 {
@@ -198,7 +207,9 @@ void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t ma
                            uint32_t hints)
 {
     (void)hints;
-    copy_bulk(w, read, written, mask, how, to, from, bytes, &watched);
+    copy_bulk(w, read, written, mask, how, to, from, bytes,
+              how & BOX_GENERIC ? &generic : &watched);
+    if (how & BOX_GENERIC) return;
     const bool writes = site_of(written)->space != SPACE_GLOBAL;
     begin(w, writes ? written : read, mask, writes ? to : from, bytes);
 }

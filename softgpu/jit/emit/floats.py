@@ -6,10 +6,11 @@ import struct
 
 from ..analysis.nans import FORMATS
 from ..facts.processor import NEGATIVE_NAN
-from .values import Value, ValueEmitter
+from .values import BITS, Value, ValueEmitter
 
 __all__ = [
     "canonical",
+    "clamped",
     "finite",
     "float_of",
     "flush_half",
@@ -108,6 +109,19 @@ def float_of(e: ValueEmitter, value: float, like: Value) -> Value:
     else:
         bits = e.constant(int.from_bytes(struct.pack("<f", value), "little"), "i32")
     return e.bitcast(bits, like.element)
+
+
+def clamped(e: ValueEmitter, value: Value, element: str, signed: bool) -> Value:
+    """Return a float cut to an integer and clamped; NaN becomes 0. LLVM's own fptosi.sat does
+    this lane by lane."""
+    bits = BITS[element] - 1 if signed else BITS[element]
+    least, most = -(1 << bits) if signed else 0, (1 << bits) - 1
+    low, high = float_of(e, float(least), value), float_of(e, float(most + 1), value)
+    above, below = e.compare("fcmp oge", value, high), e.compare("fcmp olt", value, low)
+    outside = e.op("or", e.op("or", above, below), e.compare("fcmp uno", value, value))
+    inside = e.select(outside, float_of(e, 0.0, value), value)
+    result = e.convert("fptosi" if signed else "fptoui", inside, element)
+    return e.select(below, least, e.select(above, most, result))
 
 
 def saturate(e: ValueEmitter, value: Value) -> Value:

@@ -267,6 +267,5 @@ def _copy_map(e: FunctionEmitter, item) -> None:
         first = e.op("and", e.active, e.op("sub", e.constant(0, "i32"), e.active))
         places = host_address(e, target, "global"), host_address(e, source, "shared")
         spilled = e.spill_all(*places, e.read(size, "u32"))
-        e.call_checked(
-            "void", "copy_bulk", "ptr %w", *_sites(e, item), str(first), "i32 0", *spilled
-        )
+        how = str(first), f"i32 {_How.generic}"
+        e.call_checked("void", "copy_bulk", "ptr %w", *_sites(e, item), *how, *spilled)

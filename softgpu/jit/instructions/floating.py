@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..emit.floats import (
     canonical,
+    clamped,
     finite,
     float_of,
     flushed,
@@ -463,7 +464,7 @@ def _from_integer(e, item, value, kind, to):
             result = e.lanewise(f"sg_cvt_{rounding}_{to}_{source}", value, element=element_of(to))
         return saturate(e, result) if "sat" in item.modifiers else result
     cut = e.lanewise(f"sg_cvt_rz_f32_{source}", value, element="float")
-    back = e.intrinsic("fptosi.sat" if signed else "fptoui.sat", cut, element=value.element)
+    back = clamped(e, cut, value.element, signed)
     exact = e.compare("icmp eq", back, value)
     bits = e.bitcast(cut, "i32")
     odd = e.bitcast(e.select(exact, bits, e.op("or", bits, 1)), "float")
@@ -479,8 +480,7 @@ def _to_int(e, item, value, kind, to):
     rounding = next(m for m in item.modifiers if m in _TO_INTEGER)
     if rounding != "rzi":
         value = e.intrinsic(_TO_INTEGER[rounding], value)
-    convert = "fptosi.sat" if is_signed(to) else "fptoui.sat"
-    result = e.intrinsic(convert, value, element=element_of(to))
+    result = clamped(e, value, element_of(to), is_signed(to))
     if bits_of(to) < 64 and kind != "f64":
         return result
     nan = e.compare("fcmp uno", value, value)

@@ -147,13 +147,16 @@ def divide(e: FunctionEmitter, item) -> None:
         return
     signed = is_signed(kind)
     zero = e.compare("icmp eq", b, 0)
-    to_double, to_int = ("sitofp", "fptosi.sat") if signed else ("uitofp", "fptoui.sat")
-    divisor = e.select(zero, 1, b)
+    to_double, to_int = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
+    minus = e.compare("icmp eq", b, -1) if signed else zero  # whose quotient may overflow
+    divisor = e.select(e.op("or", zero, minus), 1, b)
     # a double represents a 32-bit quotient precisely enough that truncation is exact
     ratio = e.op("fdiv", e.convert(to_double, a, "double"), e.convert(to_double, divisor, "double"))
-    quotient = e.resize(e.intrinsic(to_int, ratio, element="i64"), a.element)
+    quotient = e.convert(to_int, ratio, a.element)
     if item.opcode == "rem":
         quotient = e.op("sub", a, e.op("mul", quotient, divisor))
+    elif signed:
+        quotient = e.select(minus, e.op("sub", 0, a), quotient)
     ones = e.constant(-1, a.element)
     e.write(item.operands[0], e.select(zero, ones, quotient), signed)
 
@@ -232,18 +235,11 @@ def _shift(e, item):
 @instruction("shf")
 def _funnel(e, item):
     low, high, amount = (e.read(o, "b32") for o in item.operands[1:4])
+    name, beyond = ("fshl", low) if "l" in item.modifiers else ("fshr", high)
+    result = e.intrinsic(name, high, low, amount)  # modulo 32
     if "clamp" in item.modifiers:
-        amount = e.intrinsic("umin", amount, 32)
-    else:
-        amount = e.op("and", amount, 31)
-    wide = e.op("shl", e.resize(high, "i64"), 32)
-    wide = e.op("or", wide, e.resize(low, "i64"))
-    amount = e.resize(amount, "i64")
-    if "l" in item.modifiers:
-        wide = e.op("lshr", e.op("shl", wide, amount), 32)
-    else:
-        wide = e.op("lshr", wide, amount)
-    e.write(item.operands[0], e.resize(wide, "i32"))
+        result = e.select(e.compare("icmp ugt", amount, 31), beyond, result)
+    e.write(item.operands[0], result)
 
 
 @instruction("popc")

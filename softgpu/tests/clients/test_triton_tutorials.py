@@ -34,8 +34,7 @@ nvidia.cublas.CublasLt = lambda workspace: None
 # of six kernels and two types it would compile 24 each
 ONE_CONFIGURATION = """
 from triton.runtime.autotuner import Autotuner
-prune = Autotuner.prune_configs
-Autotuner.prune_configs = lambda self, given: prune(self, given)[:1]
+Autotuner.prune_configs = lambda self, given, prune=Autotuner.prune_configs: prune(self, given)[:1]
 """
 ATTENTION = """
 for causal in (False, True):
@@ -63,10 +62,10 @@ CASES = {
 }
 
 
-def script_of(name, tutorials):
+def script_of(name, tutorials, first=""):
     before, after, run_as = (*CASES[name], *("", "", "__main__")[len(CASES[name]) :])
     path = str(tutorials / f"{name}.py")
-    return SCRIPT.format(before=before, path=path, run_as=run_as, after=after)
+    return SCRIPT.format(before=first + before, path=path, run_as=run_as, after=after)
 
 
 @pytest.mark.skipif(not TUTORIALS.is_dir(), reason="make triton-tests brings the tutorials")

@@ -3,7 +3,8 @@
 python -m softgpu.tests.clients.tutorials_time TUTORIALS [NAME ...]  # needs Triton and PyTorch
 
 TUTORIALS: a checkout's python/tutorials. Each runs once before, so that Triton's cache has its
-kernels and ours has them compiled; what is left is mostly the imports and the launches.
+kernels and ours has them compiled; what is left is mostly the imports and the launches. Kernels
+that are tuned have one configuration.
 """
 
 import re
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from .test_triton_tutorials import CASES, script_of
+from .test_triton_tutorials import CASES, ONE_CONFIGURATION, script_of
 
 HEAD = "| tutorial | plain | sanitized | ratio | findings |\n| --- | --- | --- | --- | --- |"
 
@@ -35,7 +36,8 @@ def main(tutorials: str, *names: str) -> None:
     print(HEAD)
     for name in names or CASES:
         with NamedTemporaryFile("w", suffix=".py") as file:
-            print(script_of(name, Path(tutorials)), file=file, flush=True)
+            script = script_of(name, Path(tutorials), first=ONE_CONFIGURATION)
+            print(script, file=file, flush=True)
             for command in ("run", "sanitize"):
                 cpu_seconds(command, file.name)
             plain, _ = cpu_seconds("run", file.name)
