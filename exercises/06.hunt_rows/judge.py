@@ -18,15 +18,11 @@ def launch(rng, size):
     return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((4, 64), (1, 1), (5, 0), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)),
     drawn=drawn_rows,
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700, 4),
     undefined=SCALED,
     counted=(64, 256),
     budget={"ld.sectors": 2048, "st.sectors": 64},

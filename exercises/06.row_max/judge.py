@@ -16,10 +16,6 @@ def launch(rng, size):
     return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
@@ -28,7 +24,7 @@ JUDGE = Judge(
     | {
         "NaN": "the statement says that there is none",
     },
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700, 4),
     counted=(64, 256),
     budget={"ld.sectors": (2048, 2200), "ld.requests": (512, 600), "st.sectors": 64},
     survivors={

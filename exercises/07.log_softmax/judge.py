@@ -34,10 +34,6 @@ def launch(rng, size):
     )
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
@@ -46,7 +42,7 @@ JUDGE = Judge(
     | {
         "inf": "a thread whose elements are all -inf may take that off itself",
     },
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     counted=(16, 1024),
     budget={"ld.sectors": 6144, "st.sectors": 2048},
 )

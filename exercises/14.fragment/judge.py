@@ -12,10 +12,6 @@ from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return int(rng.integers(5, 9)), int(rng.integers(12, 20))
-
-
 def launch(rng, n):
     a, b = (numbers(rng, n, 16, wide, dtype=np.float16) for wide in (16, 8))
     if n > 1:
@@ -59,16 +55,12 @@ def explain(launch, out, got):
     return misplaced(a, b, got)
 
 
-def far(rng):
-    return far_rows(launch(rng, 5), 34_000_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 3),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(5, 9)), int(rng.integers(12, 20))),
     large=(300,),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, 5), 34_000_000),
     counted=16,
     budget={"hmma": 16},
     idea={"hmma": (16, "Let the warp multiply: multiply_add.")},

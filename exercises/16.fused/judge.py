@@ -78,10 +78,6 @@ def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
 
-def far(rng):
-    return far_rows(launch(rng, (2, 80, 81, 900)), 60_000, last=1, compared=900)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)),
@@ -92,7 +88,7 @@ JUDGE = Judge(
         "large": "such scores' last digits decide whose power is 1",
         "subnormal": "each share of such a value is rounded",
     },
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (2, 80, 81, 900)), 60_000, last=1, compared=900),
     ours="attention/fused.cu",
     counted=(2, 16, 64, 64),
     budget={"st.sectors": 256},

@@ -34,16 +34,12 @@ def explain(launch, out, got):
     )
 
 
-def far(rng):
-    return far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
     large=((1, 300, 1203), (1, 33_000, 2)),
-    far=far,
+    far=lambda rng: far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000),
     undefined={
         "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
         "large": "such scores' last digits decide whose power is 1",

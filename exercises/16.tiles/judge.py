@@ -62,10 +62,6 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_queries(launch(rng, (2, 12, 2070, 0)), 2070, 65_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
@@ -76,7 +72,7 @@ JUDGE = Judge(
         "large": "such scores' last digits decide whose power is 1",
         "subnormal": "each share of such a value is rounded",
     },
-    far=far,
+    far=lambda rng: far_queries(launch(rng, (2, 12, 2070, 0)), 2070, 65_000),
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},
     even=False,

@@ -10,10 +10,6 @@ from helpers.exercises.values import numbers
 PAGE, WIDE = 16, 32
 
 
-def drawn(rng):
-    return [(int(rng.integers(11, 30)), int(rng.integers(2, 6))) for _ in range(2)]
-
-
 def launch(rng, size):
     texts, most = size
     pages = min(texts * most, 300) + 3
@@ -98,7 +94,7 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 3), (5, 4)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(11, 30)), int(rng.integers(2, 6))) for _ in range(2)],
     large=((2, 33_000),),
     far=far,
     undefined={
