@@ -27,7 +27,5 @@ JUDGE = Judge(
     counted=1 << 16,
     budget={"ld.sectors": 8192, "red.requests": 128},
     limits={"barriers": None},  # blocks that add up first are right as well
-    survivors={
-        "first <= n": "a thread without an element adds 0",
-    },
+    survivors={"first <= n": "a thread without an element adds 0"},
 )

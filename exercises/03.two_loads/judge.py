@@ -31,7 +31,5 @@ JUDGE = Judge(
         "st.requests": 64,
         "lds.wavefronts": (1600, 2432),
     },
-    survivors={
-        "tid == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"tid == 1": "another thread writes the same, after the same barrier"},
 )

@@ -39,9 +39,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=(32, 64, 96, 384, 512, 1024),
     drawn=lambda rng: (3 * 256, int(rng.choice(range(11, 31, 2))) * 256),
-    undefined={
-        "NaN": "no comparison with it is true, so the order of the lanes decides",
-    },
+    undefined={"NaN": "no comparison with it is true, so the order of the lanes decides"},
     far=far,
     counted=1 << 12,
     budget={"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)},

@@ -42,8 +42,5 @@ JUDGE = Judge(
         r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
         r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
     },
-    survivors={
-        "by <= 32": "no lane is 32 or more",
-        "by < 33": "no lane is 32 or more",
-    },
+    survivors={"by <= 32": "no lane is 32 or more", "by < 33": "no lane is 32 or more"},
 )

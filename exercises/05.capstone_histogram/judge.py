@@ -40,7 +40,5 @@ JUDGE = Judge(
     limits=None,  # the statement has the whole budget
     shared_bytes=1 << 16,  # a histogram for each warp, if one likes
     checks=[Blocks(64)],
-    survivors={
-        "value = 1, times = 0": "a value that was seen 0 times adds nothing",
-    },
+    survivors={"value = 1, times = 0": "a value that was seen 0 times adds nothing"},
 )

@@ -25,7 +25,5 @@ JUDGE = Judge(
     budget={"ld.sectors": (2086, 2200), "st.requests": (301, 304), "atomics": 300},
     even=False,  # the last block has more to do
     checks=[Repeatable()],
-    survivors={
-        "threadIdx.x == 1": "all threads have what block_reduce returns",
-    },
+    survivors={"threadIdx.x == 1": "all threads have what block_reduce returns"},
 )

@@ -53,7 +53,5 @@ JUDGE = Judge(
             operated,
         )
     ],
-    survivors={
-        "threadIdx.x == 1": "all threads have what block_reduce returns",
-    },
+    survivors={"threadIdx.x == 1": "all threads have what block_reduce returns"},
 )

@@ -20,10 +20,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "NaN": "the statement says that there is none",
-    },
+    undefined=SCALED | {"NaN": "the statement says that there is none"},
     far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700, 4),
     counted=(64, 256),
     budget={"ld.sectors": (2048, 2200), "ld.requests": (512, 600), "st.sectors": 64},

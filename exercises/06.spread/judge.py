@@ -56,10 +56,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "inf": "an element that is taken off first leaves a NaN of an infinity",
-    },
+    undefined=SCALED | {"inf": "an element that is taken off first leaves a NaN of an infinity"},
     far=lambda rng: far_rows(launch(rng, (4, 65_600)), 65_700, 4),
     counted=(64, 256),
     budget={"ld.sectors": (2112, 2112), "ld.requests": (576, 660)},

@@ -45,7 +45,7 @@ JUDGE = Judge(
     limits={"barriers": None},  # of a block for each row
     without={
         r"\.shared [^;]*\[\d{4,}\];": "Keep the row in registers: shared memory is another place"
-        " to write it to and read it from.",
+        " to write it to and read it from."
     },
     checks=[Blocks(16)],
     survivors={

@@ -31,10 +31,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (33, 5), (7, 300), (100, 257), (70_003, 2), (7, 0), (0, 5)),
     drawn=lambda rng: rng.integers(((5, 33), (5, 2561)), ((200, 500), (20, 4000))).tolist(),
-    undefined=SCALED
-    | {
-        "NaN": "fmaxf leaves it out",
-    },
+    undefined=SCALED | {"NaN": "fmaxf leaves it out"},
     far=far,
     spare=128,
     counted=(32, 1024),

@@ -65,7 +65,5 @@ JUDGE = Judge(
     budget={"hmma": 16},
     idea={"hmma": (16, "Let the warp multiply: multiply_add.")},
     explain=explain,
-    survivors={
-        "{%8, %9}, {%": "the four sums begin as 0, so each may begin as another",
-    },
+    survivors={"{%8, %9}, {%": "the four sums begin as 0, so each may begin as another"},
 )

@@ -49,7 +49,5 @@ JUDGE = Judge(
         " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
         " of them reads or fetches."
     },
-    survivors={
-        "STAGES = 4": "room for one tile more, of which three are under way",
-    },
+    survivors={"STAGES = 4": "room for one tile more, of which three are under way"},
 )

@@ -63,9 +63,7 @@ JUDGE = Judge(
     sizes=((1, 8), (2, 40)),
     drawn=lambda rng: [(int(rng.integers(3, 6)), 8 * int(rng.integers(5, 12))), (11, 16)],
     large=((3, 40_000),),
-    undefined={
-        "inf": "what is left of an infinity is a NaN",
-    },
+    undefined={"inf": "what is left of an infinity is a NaN"},
     far=lambda rng: far_rows(launch(rng, (5, 64)), 34_000_000),
     explain=explain,
     counted=(8, 32),

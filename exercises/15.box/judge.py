@@ -50,7 +50,5 @@ JUDGE = Judge(
         " others may use the barrier, even to wait, only once all have met after that.",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
     },
-    survivors={
-        "threadIdx.x == 1": "another thread copies",
-    },
+    survivors={"threadIdx.x == 1": "another thread copies"},
 )

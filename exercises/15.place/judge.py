@@ -70,7 +70,5 @@ JUDGE = Judge(
     budget={"lds.conflicts": 0, "ld.sectors": 256},
     limits={"instructions": None},  # of who waits
     explain=explain,
-    survivors={
-        "threadIdx.x == 1": "another thread copies",
-    },
+    survivors={"threadIdx.x == 1": "another thread copies"},
 )

@@ -96,7 +96,5 @@ JUDGE = Judge(
     limits={"barriers": None},  # of trees in shared memory
     explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
-    survivors={
-        "dot = 1": "what all scores of a row have more is no difference to their shares",
-    },
+    survivors={"dot = 1": "what all scores of a row have more is no difference to their shares"},
 )

@@ -29,15 +29,7 @@ def launch(rng, size):
         q[:, 12, 5] = np.nan
         out.expected[:, 12] = np.nan
     marks = np.where(sees, rng.choice([1, 2, -1], sees.shape), 0).astype(np.int8)
-    arguments = [
-        In(q),
-        In(k),
-        In(v),
-        In(marks),
-        out,
-        *map(np.int32, (queries, keys)),
-        scale,
-    ]
+    arguments = [In(q), In(k), In(v), In(marks), out, *map(np.int32, (queries, keys)), scale]
     what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 

@@ -39,10 +39,7 @@ def launch(rng, size):
     )
     arguments = [In(parts), In(logs), out, *map(np.int32, size)]
     return Launch(
-        arguments,
-        rows,
-        length,
-        what=f"{several(splits, 'part')} of {several(rows, 'row', length)}",
+        arguments, rows, length, what=f"{several(splits, 'part')} of {several(rows, 'row', length)}"
     )
 
 

@@ -64,7 +64,5 @@ JUDGE = Judge(
         "time": "Is the flag read again in each turn, through a volatile pointer? And does each"
         " block set its right neighbour's flag before it waits for its own?"
     },
-    survivors={
-        "threadIdx.x == 1": "another thread posts and waits",
-    },
+    survivors={"threadIdx.x == 1": "another thread posts and waits"},
 )

@@ -50,8 +50,5 @@ JUDGE = Judge(
     limits={"barriers": None, "instructions": 2},
     advice={"ld.requests": "Load four weights at a time: a char4 has 4 bytes, a float4 has 16."},
     explain=explain,
-    survivors={
-        "lane != 0": "all lanes have the sum",
-        "lane == 1": "all lanes have the sum",
-    },
+    survivors={"lane != 0": "all lanes have the sum", "lane == 1": "all lanes have the sum"},
 )

@@ -41,9 +41,7 @@ JUDGE = Judge(
     sizes=((1, 1), (2, 32), (3, 40), (2, 128)),
     drawn=lambda rng: [(int(rng.integers(11, 20)), int(rng.integers(2, SLOTS))) for _ in range(2)],
     far=lambda rng: far_rows(launch(rng, (3, SLOTS)), 600_000),
-    undefined={
-        "inf": "an infinite value is a NaN if its share is 0",
-    },
+    undefined={"inf": "an infinite value is a NaN if its share is 0"},
     counted=(4, 128),
     budget={},
     limits=None,

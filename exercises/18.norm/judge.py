@@ -58,7 +58,5 @@ JUDGE = Judge(
     budget={"st.sectors": 1024},
     limits={"barriers": (0,)},
     explain=explain,
-    survivors={
-        "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
-    },
+    survivors={"mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too"},
 )

@@ -97,9 +97,7 @@ JUDGE = Judge(
     drawn=lambda rng: [(int(rng.integers(11, 30)), int(rng.integers(2, 6))) for _ in range(2)],
     large=((2, 33_000),),
     far=far,
-    undefined={
-        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
-    },
+    undefined={"inf": "an infinite value is a NaN if what has been added so far shrinks to 0"},
     counted=(32, 4),
     budget={"st.sectors": 128},
     limits={"instructions": 2, "barriers": None, "ld.sectors": 1.5},

@@ -33,8 +33,5 @@ JUDGE = Judge(
     budget={"ld.requests": 2 * 64 * 8, "ld.sectors": 2 * 64 * 128},
     limits={"barriers": None},
     advice={"ld.requests": "Load eight halves at a time: a uint4 has 16 bytes."},
-    survivors={
-        "lane != 0": "all lanes have the sum",
-        "lane == 1": "all lanes have the sum",
-    },
+    survivors={"lane != 0": "all lanes have the sum", "lane == 1": "all lanes have the sum"},
 )
