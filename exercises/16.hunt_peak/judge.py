@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import climbing, with_nan_query
+from helpers.exercises.values import ATTENDED, climbing, with_nan_query
 
 
 def drawn(rng):
@@ -40,11 +40,8 @@ JUDGE = Judge(
     drawn=drawn,
     large=((1, 300, 1203), (1, 33_000, 2)),
     far=lambda rng: far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000),
-    undefined={
-        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
-    },
+    undefined=ATTENDED
+    | {"inf": "an infinite value is a NaN if what has been added so far shrinks to 0"},
     counted=(1, 64, 64),
     budget={},
     explain=explain,

@@ -8,6 +8,8 @@ from numpy.typing import DTypeLike
 from .launches import Out
 
 __all__ = [
+    "ANY_LANE",
+    "ATTENDED",
     "BY_ATOMICS",
     "KINDS",
     "SCALED",
@@ -38,11 +40,18 @@ KINDS: dict[str, tuple[int, ...]] = {  # {how: times which power of two, floats 
     "subnormal": (-140, -18),
 }
 EXACT = {"subnormal products", "subnormal"}
+ANY_LANE = dict.fromkeys(  # for a judge's `survivors`
+    ["lane != 0", "lane == 1", "if (!(lane == 0))"], "all lanes of the warp have the same result"
+)
 BY_ATOMICS = {"subnormal": "an atomicAdd of floats takes such a number for 0"}
 SCALED = dict.fromkeys(  # for a judge's `undefined`
     ["large", "small", "subnormal products", "subnormal"],
     "the launch itself scales or shifts its numbers",
 )
+ATTENDED = {  # the same, of attention
+    "large": "such scores' last digits decide whose power is 1",
+    "subnormal": "each share of such a value is rounded",
+}
 
 
 def _few_digits(values: np.ndarray) -> np.ndarray:
