@@ -12,17 +12,8 @@ from ...words import Next, Part
 from ..launches import In, Out
 
 __all__ = [
-    "Array",
-    "CHANCE",
-    "NEAR",
-    "Wrong",
-    "chances",
-    "formula",
-    "is_far_off",
-    "is_no_chance",
-    "near",
-    "nearest",
-    "nice",
+    *("Array", "CHANCE", "NEAR", "Wrong", "chances", "formula", "is_far_off", "is_no_chance"),
+    *("near", "nearest", "nice"),
 ]
 
 Array = np.ndarray

@@ -12,19 +12,9 @@ from .elements import CHANCE, NEAR, Array, Wrong, formula, is_far_off, near, nic
 from .places import on_some_zeros
 
 __all__ = [
-    "on_before",
-    "on_digits",
-    "on_formulas",
-    "on_narrow_inputs",
-    "on_one_factor",
-    "on_one_offset",
-    "on_one_value",
-    "on_powers",
-    "on_row_factors",
-    "on_rows_alike",
-    "on_times_added",
-    "on_wrapping",
-    "on_zeros",
+    *("on_before", "on_digits", "on_formulas", "on_narrow_inputs", "on_one_factor"),
+    *("on_one_offset", "on_one_value", "on_powers", "on_row_factors", "on_rows_alike"),
+    *("on_times_added", "on_wrapping", "on_zeros"),
 ]
 
 POWERS = (log(2), Next.IS_LN_2()), (1 / log(2), Next.IS_LOG2_E())
