@@ -274,7 +274,52 @@ def told(rows, case):
     return f"{case}: ours {ours:.2f} µs{share}; {', '.join(others)}"
 
 
-def main():
+def needed_us(topic, case, size, moved, read, copy):
+    """The time that a case needs by the speed of the memory, or of what multiplies if that is
+    less."""
+    if topic in bench_ranks.TOPICS:
+        return bench_ranks.needed_us(topic, size, moved, read)
+    of_memory = moved / (read if case.startswith(READS) else copy) / 1e3
+    if MODULE_OF.get(topic) not in (bench_products, bench_attention) and ": " not in case:
+        return of_memory
+    return max(of_memory, size / bench_products.multiply_adds_per_us(case.split()[-1]))
+
+
+def measured(topic, given, read, copy, empty_us):
+    """Of each case of a topic: name, times, floor in µs, size, bytes moved, share of the error."""
+    if topic == "calls":
+        for operation, times in bench_elementwise.calls(torch, cupy):
+            yield f"calls {operation}", times, 0.0, 0, 0, 0.0
+        return
+    for case, size, moved, runs, check in cases_of(topic, given):
+        floor = needed_us(topic, case, size, moved, read, copy) + empty_us
+        if topic in bench_ranks.TOPICS:
+            times, error = bench_ranks.timed(runs, check), 0.0
+        else:
+            times, error = timed(runs, check)
+        yield case, times, floor, size, moved, error
+
+
+def rows_of(topic, case, times, floor, size, moved, error):
+    """A row of the table for each contender."""
+    for who, samples in times.items():
+        low, median, high = np.percentile(samples, [25, 50, 75])
+        yield {"topic": topic, "case": case, "contender": who, "size": size,
+               "bytes_moved": moved, "median_us": median, "low_us": low, "high_us": high,
+               "runs": len(samples), "floor_us": floor, "error_share": error}  # fmt: skip
+
+
+def report(topic, rows):
+    """Draws a topic's rows, or sums them up if nobody chose their shapes."""
+    if topic == "drawn":
+        plain = [row for row in rows if row["case"].startswith("drawn ")]
+        print(*bench_drawn.report(plain), *bench_layers.report(rows), sep="\n")
+    elif rows:
+        figure(topic, rows, autoinit.name)
+
+
+def options():
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("topics", nargs="*", metavar="topic", help=", ".join(TOPICS))
     parser.add_argument("--commit", default=current_commit(), help="what is measured")
@@ -285,6 +330,11 @@ def main():
     given = parser.parse_args()
     if unknown := set(given.topics) - {*TOPICS, "drawn"}:
         parser.error(f"no topic {', '.join(unknown)}; there are {', '.join(TOPICS)}, drawn")
+    return given
+
+
+def main():
+    given = options()
     if autoinit.is_software:
         raise SystemExit("bench-gpu needs an NVIDIA GPU: the software GPU has no times")
     OUT.mkdir(parents=True, exist_ok=True)
@@ -294,42 +344,13 @@ def main():
     shared = {"libraries": versions, "read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us}
     shared |= bench.circumstances() | {"commit": given.commit}
     rows = []
-
-    def add(topic, case, times, floor, size=0, moved=0, error=0.0):
-        for who, samples in times.items():
-            low, median, high = np.percentile(samples, [25, 50, 75])
-            rows.append({"topic": topic, "case": case, "contender": who, "size": size,
-                         "bytes_moved": moved, "median_us": median, "low_us": low,
-                         "high_us": high, "runs": len(samples), "floor_us": floor,
-                         "error_share": error, **shared})  # fmt: skip
-        print(told(rows, case), flush=True)
-
     for topic in given.topics or TOPICS:
-        if topic == "calls":
-            for operation, times in bench_elementwise.calls(torch, cupy):
-                add(topic, f"calls {operation}", times, 0.0)
-            continue
-        for case, size, moved, runs, check in cases_of(topic, given):
-            speed = read if case.startswith(READS) else copy
-            needed_us = moved / speed / 1e3
-            if topic in bench_ranks.TOPICS:
-                needed_us = bench_ranks.needed_us(topic, size, moved, read)
-            elif MODULE_OF.get(topic) in (bench_products, bench_attention) or ": " in case:
-                needed_us = max(
-                    needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
-                )
-            floor = needed_us + empty_us
-            if topic in bench_ranks.TOPICS:
-                times, error = bench_ranks.timed(runs, check), 0.0
-            else:
-                times, error = timed(runs, check)
-            add(topic, case, times, floor, size, moved, error)
-        mine = [row for row in rows if row["topic"] == topic]
-        if topic == "drawn":
-            plain = [row for row in mine if row["case"].startswith("drawn ")]
-            print(*bench_drawn.report(plain), *bench_layers.report(mine), sep="\n")
-        elif mine:
-            figure(topic, mine, autoinit.name)
+        of_topic = []
+        for case, *facts in measured(topic, given, read, copy, empty_us):
+            of_topic += [row | shared for row in rows_of(topic, case, *facts)]
+            print(told(of_topic, case), flush=True)
+        report(topic, of_topic)
+        rows += of_topic
     if not rows:
         raise SystemExit(f"{', '.join(given.topics)}: these are of several GPUs, and there is one")
     with (OUT / "times.csv").open("w", newline="") as file:

@@ -68,12 +68,10 @@ def counts(report):
 
 
 class Ladder:
-    """The rungs of the notebook that these Timings are of, and the best of those before.
+    """The rungs of the notebook that these Timings are of, and the best of those before."""
 
-    whole: show all of those before."""
-
-    def __init__(self, timings, whole=False):
-        self.timings, self.whole = timings, whole
+    def __init__(self, timings):
+        self.timings = timings
         self.notebook = timings.path.stem
         self.path = bench.RECORDED / "ladder.csv"
         self.rungs = [rung for rung in load(self.path) if rung.notebook < self.notebook]
@@ -102,8 +100,6 @@ class Ladder:
     @property
     def shown(self):
         """The rungs of the table and the picture."""
-        if self.whole:
-            return self.rungs
         earlier = [r for r in self.rungs if r.notebook < self.notebook and r.is_known]
         best = max(earlier, key=lambda rung: rung.share, default=None)
         return [r for r in self.rungs if r.notebook == self.notebook or r is best]

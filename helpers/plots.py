@@ -490,7 +490,7 @@ def dots(points, across, up, source="", slope=None):
     slope: of a dashed line from (0, 0), which nothing gets below."""
     right = 1.25 * max(x for x, _ in points.values())
     heights = [y for _, y in points.values()]
-    room = (max(heights) - (0 if slope else min(heights))) / 4
+    room = (max(heights) - (0 if slope else min(heights))) / 4 or 1
     least = 0 if slope else min(heights) - room
 
     def paint(axes):

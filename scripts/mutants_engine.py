@@ -40,7 +40,8 @@ TESTS = {  # of a folder: those that a change there concerns, the most telling f
     " test_textures.py test_bulk.py test_ipc.py ../../tests/course/test_tensormap.py",
     "driver/modules": "driver/test_driver.py driver/test_libraries.py",
     "driver/run": "driver test_softgpu.py test_clusters.py test_bulk.py test_wgmma.py"
-    " test_groups.py test_textures.py test_conformance.py xray/test_sanitizer.py",
+    " test_groups.py test_textures.py test_conformance.py test_programs.py"
+    " xray/test_sanitizer.py",
     "driver/streams": "driver/test_beside.py driver/test_contexts_and_streams.py"
     " driver/test_driver.py graphs test_devices.py",
     "driver/watch": "xray/test_sanitizer.py test_findings.py xray/test_ways.py"
@@ -51,7 +52,7 @@ TESTS = {  # of a folder: those that a change there concerns, the most telling f
     "jit/emit": "jit test_softgpu.py test_conformance.py test_clusters.py",
     "jit/facts": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py",
     "jit/instructions": "test_softgpu.py test_conformance.py test_bulk.py test_textures.py"
-    " test_wgmma.py test_groups.py jit",
+    " test_wgmma.py test_groups.py driver/test_together.py jit",
     "jit": "jit test_softgpu.py",
 }
 SHARED = [

@@ -22,7 +22,7 @@ from .ptx.program import Address, Function, Instruction, Register, Symbol, Vecto
 __all__ = ["RECORDED", "Fidelity", "fidelity_of", "form_of"]
 
 RECORDED = Path(__file__).with_name("recorded_forms.txt")
-"""The forms that a GPU's answers are recorded for: softgpu/tests/xray/recorded_forms.py."""
+"""The forms that a GPU's answers are recorded for: softgpu/tests/recorded_forms.py."""
 
 _ANYWHERE = "?"
 _HINTS = frozenset("weak ca cg cs lu cv nc wb wt tile".split())

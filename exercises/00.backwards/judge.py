@@ -21,15 +21,11 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-def inputs(launch, place):
-    return [launch.arguments[0].values[-1 - place]]
-
-
 JUDGE = Judge(
     launch=launch,
     far=far,
     spare=256,
     counted=1 << 16,
     budget={"ld.sectors": 8192, "st.sectors": 8192},
-    inputs=inputs,
+    inputs=lambda launch, place: [launch.arguments[0].values[-1 - place]],
 )

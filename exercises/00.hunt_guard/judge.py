@@ -24,14 +24,12 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     undefined={
-        "NaN": "fminf and comparisons differ, and the text does not say which of them it is",
+        "NaN": "fminf and comparisons differ, and the text does not say which of them it is"
     },
     far=far,
     spare=128,
     counted=1 << 16,
     budget={"ld.sectors": (8192, 10240), "st.sectors": (8192, 10240)},
     inputs=same_place,
-    survivors={
-        "value >= most": "where they are equal, both are right",
-    },
+    survivors={"value >= most": "where they are equal, both are right"},
 )

@@ -35,7 +35,6 @@ JUDGE = Judge(
     warps=1.5,
     inputs=same_place,
     advice={
-        "race": "Two threads take one element: where does each begin, and by how many does it"
-        " step?",
+        "race": "Two threads take one element: where does each begin, and by how many does it step?"
     },
 )

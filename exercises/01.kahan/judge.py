@@ -24,9 +24,7 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 2, 33, 257, 1009, 16411, 70_001, 0),
-    undefined={
-        "inf": "the correction of an infinite sum is a NaN",
-    },
+    undefined={"inf": "the correction of an infinite sum is a NaN"},
     counted=1 << 10,
     budget={"ld.requests": 1024, "st.requests": 1},
     without={r"\.f64\b": "Use floats only."},

@@ -25,7 +25,5 @@ JUDGE = Judge(
     # 128 sums side by side, in local memory, are right as well
     limits={"ldl.sectors": None, "stl.sectors": None},
     without={r"\.f64\b": "Use floats only."},
-    survivors={
-        "first <= n": "one more piece, without an element",
-    },
+    survivors={"first <= n": "one more piece, without an element"},
 )

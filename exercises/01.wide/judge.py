@@ -24,9 +24,7 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 2, 33, 257, 1009, 4001, 70_001, 0),
-    undefined={
-        "inf": "the elements cancel out in pairs, and infinities of both signs make a NaN",
-    },
+    undefined={"inf": "the elements cancel out in pairs, and infinities of both signs make a NaN"},
     counted=1 << 10,
     budget={"ld.requests": 1024, "st.requests": 1},
 )

@@ -42,7 +42,5 @@ JUDGE = Judge(
     counted=1 << 12,
     budget={"ld.sectors": (1104, 1380), "barriers": (1024, 1280), "st.requests": (208, 240)},
     without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},
-    survivors={
-        "threadIdx.x == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"threadIdx.x == 1": "another thread writes the same, after the same barrier"},
 )

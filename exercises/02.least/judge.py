@@ -48,7 +48,5 @@ JUDGE = Judge(
     counted=(1 << 16, -5, 60_000),
     budget={"ld.sectors": 8192, "red.requests": 256},
     limits={"barriers": None},  # blocks that compare first are right as well
-    survivors={
-        "first <= n": "a thread without an element offers the neutral one",
-    },
+    survivors={"first <= n": "a thread without an element offers the neutral one"},
 )

@@ -9,10 +9,6 @@ from helpers.exercises.products import far_sum
 from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
-def drawn(rng):
-    return int(rng.integers(34, 4096)), int(rng.integers(41_000, 45_000))
-
-
 def launch(rng, n):
     x = numbers(rng, n) * scales(rng, 1)
     blocks = blocks_for(-(-n // 16))
@@ -24,14 +20,12 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 31, 33, 257, 4096, 4099, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 4096)), int(rng.integers(41_000, 45_000))),
     far=far_sum,
     spare=256,
     undefined=BY_ATOMICS,
     counted=1 << 16,
     budget={"ld.sectors": 8192, "red.requests": 128},
     limits={"barriers": None},  # blocks that add up first are right as well
-    survivors={
-        "first <= n": "a thread without an element adds 0",
-    },
+    survivors={"first <= n": "a thread without an element adds 0"},
 )

@@ -36,14 +36,10 @@ JUDGE = Judge(
         *((257, -10), (257, -np.inf), (1009, 0), (1009, -1e30), (0, 0)),
     ),
     drawn=drawn,
-    undefined={
-        "NaN": "fmaxf leaves it out",
-    },
+    undefined={"NaN": "fmaxf leaves it out"},
     far=far,
     counted=(1 << 14, -10),
     budget={"ld.sectors": (2048, 2560), "barriers": (4608, 9216), "lds.wavefronts": (1600, 2432)},
     without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},
-    survivors={
-        "tid == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"tid == 1": "another thread writes the same, after the same barrier"},
 )

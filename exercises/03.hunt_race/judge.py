@@ -27,7 +27,5 @@ JUDGE = Judge(
         "st.requests": 64,
     },
     without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},
-    survivors={
-        "tid == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"tid == 1": "another thread writes the same, after the same barrier"},
 )

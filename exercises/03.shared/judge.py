@@ -47,7 +47,5 @@ JUDGE = Judge(
         "barriers": 64 * 8 * 9,
     },
     checks=[Operator("using Op = Max<Acc>;", operated)],
-    survivors={
-        "tid == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"tid == 1": "another thread writes the same, after the same barrier"},
 )

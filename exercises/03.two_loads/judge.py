@@ -10,10 +10,6 @@ from helpers.exercises.products import far_block_totals, totals
 from helpers.exercises.values import BY_ATOMICS, numbers
 
 
-def drawn(rng):
-    return int(rng.integers(34, 1001)), int(rng.integers(5121, 8000))
-
-
 def launch(rng, n):
     x = numbers(rng, n)
     if n > 256:
@@ -24,7 +20,7 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 256, 257, 511, 513, 1009, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 1001)), int(rng.integers(5121, 8000))),
     far=partial(far_block_totals, each=512),
     undefined=BY_ATOMICS,
     counted=1 << 15,
@@ -35,7 +31,5 @@ JUDGE = Judge(
         "st.requests": 64,
         "lds.wavefronts": (1600, 2432),
     },
-    survivors={
-        "tid == 1": "another thread writes the same, after the same barrier",
-    },
+    survivors={"tid == 1": "another thread writes the same, after the same barrier"},
 )

@@ -7,10 +7,6 @@ from helpers.exercises.launches import Far, In, Launch, Out
 from helpers.exercises.values import varied
 
 
-def drawn(rng):
-    return 3 * 256, int(rng.choice(range(11, 31, 2))) * 256
-
-
 def launch(rng, n):
     rows = varied(rng, n // 32, 32)
     return Launch(
@@ -42,10 +38,8 @@ def beside(launch, places, got):
 JUDGE = Judge(
     launch=launch,
     sizes=(32, 64, 96, 384, 512, 1024),
-    drawn=drawn,
-    undefined={
-        "NaN": "no comparison with it is true, so the order of the lanes decides",
-    },
+    drawn=lambda rng: (3 * 256, int(rng.choice(range(11, 31, 2))) * 256),
+    undefined={"NaN": "no comparison with it is true, so the order of the lanes decides"},
     far=far,
     counted=1 << 12,
     budget={"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)},

@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return 3 * 256, int(rng.choice(range(11, 31, 2))) * 256
-
-
 def launch(rng, n):
     x = numbers(rng, n)
     x[7::96] = np.inf  # in every third group
@@ -37,7 +33,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=(32, 64, 96, 384, 512, 1024),
-    drawn=drawn,
+    drawn=lambda rng: (3 * 256, int(rng.choice(range(11, 31, 2))) * 256),
     far=far,
     counted=1 << 12,
     budget={"ld.requests": 128, "ld.sectors": 512, "st.sectors": 512, "shuffles": (640, 1280)},
@@ -46,8 +42,5 @@ JUDGE = Judge(
         r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
         r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
     },
-    survivors={
-        "by <= 32": "no lane is 32 or more",
-        "by < 33": "no lane is 32 or more",
-    },
+    survivors={"by <= 32": "no lane is 32 or more", "by < 33": "no lane is 32 or more"},
 )

@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import BY_ATOMICS, numbers
 
 
-def drawn(rng):
-    return (int(rng.integers(34, 1001)), 128), (int(rng.integers(2561, 5121)), 256)
-
-
 def launch(rng, size):
     n, block = size
     x, before = numbers(rng, n), numbers(rng, 1)
@@ -34,7 +30,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 32), (257, 256), (1009, 992), (2049, 1024), (0, 64)),  # elements, threads of a block
-    drawn=drawn,
+    drawn=lambda rng: ((int(rng.integers(34, 1001)), 128), (int(rng.integers(2561, 5121)), 256)),
     far=far,
     ours="reduce/warp_totals.cu",
     undefined=BY_ATOMICS,

@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return int(rng.integers(34, 3000)), int(rng.integers(100_000, 200_000))
-
-
 def launch(rng, n, block, each):
     data = rng.integers(0, 256, n, np.uint8)
     data[: n if n % 2 else n // 2] = rng.integers(0, 256)
@@ -31,7 +27,7 @@ def far(rng, block, each):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 15, 16, 33, 4098, 70001, 131_071, 1 << 18, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 3000)), int(rng.integers(100_000, 200_000))),
     far=far,
     choices=("BLOCK", "EACH"),
     counted=1 << 22,
@@ -44,7 +40,5 @@ JUDGE = Judge(
     limits=None,  # the statement has the whole budget
     shared_bytes=1 << 16,  # a histogram for each warp, if one likes
     checks=[Blocks(64)],
-    survivors={
-        "value = 1, times = 0": "a value that was seen 0 times adds nothing",
-    },
+    survivors={"value = 1, times = 0": "a value that was seen 0 times adds nothing"},
 )

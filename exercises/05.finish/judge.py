@@ -8,10 +8,6 @@ from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
 from helpers.exercises.values import BY_ATOMICS, numbers
 
 
-def drawn(rng):
-    return int(rng.integers(34, 2600)), int(rng.integers(150_000, 200_000))
-
-
 def launch(rng, n):
     x = numbers(rng, n)
     blocks = 300 if n > 4096 else max(1, -(-n // 256))
@@ -22,14 +18,12 @@ def launch(rng, n):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 257, 2003, 77003, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 2600)), int(rng.integers(150_000, 200_000))),
     far=partial(far_sum_by_last_block, threads=256),
     undefined=BY_ATOMICS,
     counted=1 << 14,
     budget={"ld.sectors": (2086, 2200), "st.requests": (301, 304), "atomics": 300},
     even=False,  # the last block has more to do
     checks=[Repeatable()],
-    survivors={
-        "threadIdx.x == 1": "all threads have what block_reduce returns",
-    },
+    survivors={"threadIdx.x == 1": "all threads have what block_reduce returns"},
 )

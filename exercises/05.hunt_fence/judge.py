@@ -8,10 +8,6 @@ from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
 from helpers.exercises.values import BY_ATOMICS, numbers
 
 
-def drawn(rng):
-    return int(rng.integers(34, 600)), int(rng.integers(2000, 9000))
-
-
 def launch(rng, n):
     x = numbers(rng, n)
     blocks = min(20 + n // 500, max(1, -(-n // 32)))
@@ -26,7 +22,7 @@ ORDERS = r"membar\.(gl|sys)|fence\.\w+\.(gpu|sys)|\.(acquire|acq_rel)\.(gpu|sys)
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 257, 1009, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 600)), int(rng.integers(2000, 9000))),
     far=partial(far_sum_by_last_block, threads=32),
     undefined=BY_ATOMICS,
     counted=1 << 12,

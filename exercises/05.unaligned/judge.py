@@ -51,7 +51,5 @@ JUDGE = Judge(
     counted=(1 << 16, 1),
     budget={"ld.requests": (516, 520), "st.requests": (516, 520)},
     inputs=same_place,
-    survivors={
-        "% 5": "where x begins at 16 bytes, the first pack goes one by one",
-    },
+    survivors={"% 5": "where x begins at 16 bytes, the first pack goes one by one"},
 )

@@ -30,16 +30,12 @@ def operated(rng):
     return Launch([In(x), out, np.int64(batch), np.int64(hidden)], batch, 256)
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (5, 256), (2, 1009), (2, 1009, 128)),
     drawn=drawn_rows,
     large=((1, 80_003),),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     ours="rowreduce/block_per_row.cu",
     undefined=SCALED,
     counted=(16, 1120),
@@ -57,7 +53,5 @@ JUDGE = Judge(
             operated,
         )
     ],
-    survivors={
-        "threadIdx.x == 1": "all threads have what block_reduce returns",
-    },
+    survivors={"threadIdx.x == 1": "all threads have what block_reduce returns"},
 )

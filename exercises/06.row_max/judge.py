@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import SCALED, drawn_rows, varied
+from helpers.exercises.values import ANY_LANE, SCALED, drawn_rows, varied
 
 
 def launch(rng, size):
@@ -16,24 +16,13 @@ def launch(rng, size):
     return Launch(arguments, grid=-(-batch // 4), block=128, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "NaN": "the statement says that there is none",
-    },
-    far=far,
+    undefined=SCALED | {"NaN": "the statement says that there is none"},
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700, 4),
     counted=(64, 256),
     budget={"ld.sectors": (2048, 2200), "ld.requests": (512, 600), "st.sectors": 64},
-    survivors={
-        "lane != 0": "all lanes of the warp have the same result",
-        "lane == 1": "all lanes of the warp have the same result",
-        "if (!(lane == 0))": "all lanes of the warp have the same result",
-    },
+    survivors=ANY_LANE,
 )

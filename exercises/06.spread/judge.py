@@ -6,7 +6,7 @@ from helpers import checks
 from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import SCALED, drawn_rows, numbers
+from helpers.exercises.values import ANY_LANE, SCALED, drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -36,10 +36,6 @@ def launch(rng, size):
     return Launch(arguments, -(-batch // warps), 32 * warps, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (4, 65_600)), 65_700, 4)
-
-
 def explain(launch, out, got):
     """Whether the variance is off by no more than squares of such numbers round."""
     x = launch.arguments[0].values.astype(float)
@@ -60,17 +56,10 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "inf": "an element that is taken off first leaves a NaN of an infinity",
-    },
-    far=far,
+    undefined=SCALED | {"inf": "an element that is taken off first leaves a NaN of an infinity"},
+    far=lambda rng: far_rows(launch(rng, (4, 65_600)), 65_700, 4),
     counted=(64, 256),
     budget={"ld.sectors": (2112, 2112), "ld.requests": (576, 660)},
     explain=explain,
-    survivors={
-        "lane != 0": "all lanes of the warp have the same result",
-        "lane == 1": "all lanes of the warp have the same result",
-        "if (!(lane == 0))": "all lanes of the warp have the same result",
-    },
+    survivors=ANY_LANE,
 )

@@ -21,23 +21,15 @@ def launch(rng, size):
     return Launch([In(x), out, np.int64(hidden)], batch, 128, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
     undefined=SCALED
-    | {
-        "NaN": "whoever looks for a length above 0 finds none, as in a row of zeros",
-    },
-    far=far,
+    | {"NaN": "whoever looks for a length above 0 finds none, as in a row of zeros"},
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "ld.requests": (1024, 1280), "st.sectors": 2048},
     warps=1.5,
-    survivors={
-        ": 1.f": "a row of zeros stays one, whatever it is multiplied by",
-    },
+    survivors={": 1.f": "a row of zeros stays one, whatever it is multiplied by"},
 )

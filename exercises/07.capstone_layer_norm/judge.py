@@ -33,15 +33,11 @@ def launch(rng, size, block, rows):
     return Launch(arguments, -(-batch // rows), block, what=several(batch, "row", hidden))
 
 
-def far(rng, block, rows):
-    return far_rows(launch(rng, (5, 1000), block, rows), 4_310_001, rows)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (5, 33), (7, 1000), (2, 1024), (64, 1024)),
     drawn=drawn,
-    far=far,
+    far=lambda rng, block, rows: far_rows(launch(rng, (5, 1000), block, rows), 4_310_001, rows),
     choices=("BLOCK", "ROWS"),
     undefined=SCALED,
     counted=(256, 1024),
@@ -49,7 +45,7 @@ JUDGE = Judge(
     limits={"barriers": None},  # of a block for each row
     without={
         r"\.shared [^;]*\[\d{4,}\];": "Keep the row in registers: shared memory is another place"
-        " to write it to and read it from.",
+        " to write it to and read it from."
     },
     checks=[Blocks(16)],
     survivors={

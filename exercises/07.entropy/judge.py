@@ -34,23 +34,14 @@ def launch(rng, size):
     )
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "inf": "a thread whose elements are all -inf may take that off itself",
-    },
-    far=far,
+    undefined=SCALED | {"inf": "a thread whose elements are all -inf may take that off itself"},
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     counted=(16, 1024),
     budget={"ld.sectors": (4128, 4200), "st.sectors": 16},
     warps=1.5,
-    survivors={
-        "tid == 1": "all threads have what block_reduce returns",
-    },
+    survivors={"tid == 1": "all threads have what block_reduce returns"},
 )

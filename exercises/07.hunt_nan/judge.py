@@ -24,15 +24,11 @@ def launch(rng, size):
     return Launch([In(x), out, np.int64(hidden)], batch, 32, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((3, 32), (1, 1), (12, 31), (4, 33), (12, 70), (2, 200)),
     drawn=drawn_rows,
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     undefined=SCALED,
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "st.sectors": 2048},

@@ -23,15 +23,11 @@ def launch(rng, size):
     return Launch(arguments, batch, 128, what=several(batch, "row", hidden))
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 129), (12, 200), (2, 1009)),
     drawn=drawn_rows,
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     ours="softmax/online.cu",
     undefined=SCALED,
     counted=(16, 1024),

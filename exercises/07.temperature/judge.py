@@ -24,19 +24,12 @@ def launch(rng, size):
     return Launch([In(x), out, t, np.int64(hidden)], batch, 128, what=what)
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 65_700)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
     drawn=drawn_rows,
-    undefined=SCALED
-    | {
-        "inf": "a thread whose elements are all -inf may take that off itself",
-    },
-    far=far,
+    undefined=SCALED | {"inf": "a thread whose elements are all -inf may take that off itself"},
+    far=lambda rng: far_rows(launch(rng, (5, 65_600)), 65_700),
     counted=(16, 1024),
     budget={"ld.sectors": 6144, "st.sectors": 2048},
     warps=1.5,

@@ -10,10 +10,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import BY_ATOMICS, numbers, scales
 
 
-def drawn(rng):
-    return rng.integers(((5, 33), (5, 2561)), ((200, 500), (20, 4000))).tolist()
-
-
 def launch(rng, size):
     rows, columns = size
     x = numbers(rng, rows, columns) * scales(rng, columns)
@@ -45,7 +41,7 @@ FOURS = (
 JUDGE = Judge(
     launch=launch,
     sizes=((4, 31), (1, 1), (3, 5), (33, 5), (10, 300), (102, 257), (70_003, 2), (7, 0)),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((5, 33), (5, 2561)), ((200, 500), (20, 4000))).tolist(),
     far=far,
     spare=128,
     undefined=BY_ATOMICS,

@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import SCALED, numbers, planted, scales
 
 
-def drawn(rng):
-    return rng.integers(((5, 33), (5, 2561)), ((200, 500), (20, 4000))).tolist()
-
-
 def launch(rng, size):
     rows, columns = size
     x = numbers(rng, rows, columns) * scales(rng, columns)
@@ -34,11 +30,8 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (33, 5), (7, 300), (100, 257), (70_003, 2), (7, 0), (0, 5)),
-    drawn=drawn,
-    undefined=SCALED
-    | {
-        "NaN": "fmaxf leaves it out",
-    },
+    drawn=lambda rng: rng.integers(((5, 33), (5, 2561)), ((200, 500), (20, 4000))).tolist(),
+    undefined=SCALED | {"NaN": "fmaxf leaves it out"},
     far=far,
     spare=128,
     counted=(32, 1024),

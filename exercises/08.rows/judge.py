@@ -11,10 +11,6 @@ from helpers.exercises.values import BY_ATOMICS, numbers, scales
 BLOCK = 32, 8
 
 
-def drawn(rng):
-    return rng.integers(((5, 33), (5, 330)), ((200, 300), (40, 600))).tolist()
-
-
 def launch(rng, size):
     rows, columns = size
     x = numbers(rng, rows, columns) * scales(rng, columns)
@@ -41,7 +37,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 31), (8, 32), (33, 5), (2, 1001), (100, 257), (70_003, 2), (7, 0), (0, 5)),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((5, 33), (5, 330)), ((200, 300), (40, 600))).tolist(),
     large=((200_000, 3),),
     far=far,
     undefined=BY_ATOMICS,

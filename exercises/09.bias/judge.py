@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted, scales
 
 
-def drawn(rng):
-    return rng.integers(((2, 2, 2), (2, 33, 40)), ((5, 9, 40), (5, 80, 60))).tolist()
-
-
 def launch(rng, size):
     n, channels, inner = size
     bias = numbers(rng, channels) * scales(rng, channels)
@@ -51,7 +47,7 @@ JUDGE = Judge(
         (1, 300, 3),
         (1, 2, 33_003),
     ),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((2, 2, 2), (2, 33, 40)), ((5, 9, 40), (5, 80, 60))).tolist(),
     large=((1, 40_000, 1),),
     far=far,
     spare=128,

@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import SCALED, numbers, planted, scales
 
 
-def drawn(rng):
-    return rng.integers(((2, 2, 2), (9, 6, 60)), ((5, 9, 40), (40, 9, 90))).tolist()
-
-
 def launch(rng, size):
     images, channels, pixels = size
     mask = numbers(rng, images, pixels) * scales(rng, pixels)
@@ -47,7 +43,7 @@ JUDGE = Judge(
         (3, 2, 0),
         (1, 2, 33_003),
     ),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((2, 2, 2), (9, 6, 60)), ((5, 9, 40), (40, 9, 90))).tolist(),
     large=((1, 40_000, 1),),
     far=far,
     spare=128,

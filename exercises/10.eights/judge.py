@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_pl
 from helpers.exercises.values import SCALED, numbers, planted
 
 
-def drawn(rng):
-    return rng.integers((70, 22_000), (700, 30_000)).tolist()
-
-
 def once(a, b, s):
     """What lies between the results of all ways to round once, and how far they are from it."""
     exact = a.astype("g") * s + b
@@ -54,7 +50,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 7, 8, 9, 31, 2048, 2051, 4103, 0),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers((70, 22_000), (700, 30_000)).tolist(),
     far=far,
     spare=128,
     undefined=SCALED,

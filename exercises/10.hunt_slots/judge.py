@@ -8,10 +8,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_pl
 from helpers.exercises.values import SCALED, numbers, planted
 
 
-def drawn(rng):
-    return (8 * rng.integers((9, 2561), (120, 4000))).tolist()
-
-
 def halves(rng, n):
     return (numbers(rng, n) * 2 ** rng.uniform(-20, 12, n)).astype("f2")
 
@@ -35,7 +31,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=(2048, 8, 16, 248, 2056, 8168, 0),
-    drawn=drawn,
+    drawn=lambda rng: (8 * rng.integers((9, 2561), (120, 4000))).tolist(),
     far=far,
     undefined=SCALED,
     counted=1 << 16,

@@ -45,6 +45,6 @@ JUDGE = Judge(
     checks=[PtxHas({r"(\bf16x2\b[\s\S]*){4}": PAIRS})],
     inputs=same_place,
     survivors={
-        "i + 2 * PAIRS < n": "the last pack is added one by one, if it is whole: one thread of all",
+        "i + 2 * PAIRS < n": "the last pack is added one by one, if it is whole: one thread of all"
     },
 )

@@ -59,9 +59,5 @@ JUDGE = Judge(
     spare=128,
     counted=(2, 32, 32, 3, 1, 1, 1),
     budget={"ld.sectors": (2256, 2500), "st.sectors": 2304},
-    checks=[
-        OtherTypes(
-            "half",
-        )
-    ],
+    checks=[OtherTypes("half")],
 )

@@ -7,10 +7,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.values import numbers, planted
 
 
-def drawn(rng):
-    return [4 * int(rng.integers(*span)) for span in ((9, 250), (2561, 5121))]
-
-
 def columns(x):
     padded = np.pad(x, 1)
     return np.stack([padded[k : k + x.size] for k in range(3)])
@@ -49,7 +45,7 @@ REQUESTS = 128  # of a load or store of the counted launch: warps
 JUDGE = Judge(
     launch=launch,
     sizes=(4, 8, 32, 36, 124, 128, 256, 1012, 0),
-    drawn=drawn,
+    drawn=lambda rng: [4 * int(rng.integers(*span)) for span in ((9, 250), (2561, 5121))],
     large=(280_000,),
     far=far,
     spare=128,

@@ -65,10 +65,7 @@ JUDGE = Judge(
     ),
     drawn=drawn,
     large=((2, 40_000, 2, 1, 0), (300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
-    undefined=SCALED
-    | {
-        "NaN": "the statement says that there is none",
-    },
+    undefined=SCALED | {"NaN": "the statement says that there is none"},
     far=far,
     spare=128,
     counted=(64, 64, 2, 2, 0),

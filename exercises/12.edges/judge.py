@@ -10,10 +10,6 @@ from helpers.exercises.seen import Seen, cat
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return rng.integers(((5, 7), (50, 60)), ((20, 50), (90, 90))).tolist()
-
-
 def launch(rng, size):
     x, weight = numbers(rng, *size), rng.standard_normal((3, 3)).astype(np.float32)
     if x.size > 12:  # of which something goes wrong with ordinary numbers, too
@@ -58,7 +54,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=((2, 2), (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((5, 7), (50, 60)), ((20, 50), (90, 90))).tolist(),
     large=((2, 70_003), (300, 260)),
     far=far,
     spare=128,

@@ -36,7 +36,5 @@ JUDGE = Judge(
     counted=(32, 128, 32),
     budget={"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512},
     rate=Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
-    survivors={
-        "r <= 4": "sum[4] is undefined, and what nvcc makes of it stores nothing",
-    },
+    survivors={"r <= 4": "sum[4] is undefined, and what nvcc makes of it stores nothing"},
 )

@@ -32,7 +32,5 @@ JUDGE = Judge(
     counted=(64, 64, 64),
     budget={"ld.sectors": 40_960, "st.sectors": 512},
     rate=Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"}),
-    survivors={
-        "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
-    },
+    survivors={"-= blockIdx.z": "blockIdx.z is 0: batches are not asked for"},
 )

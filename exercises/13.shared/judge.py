@@ -15,16 +15,12 @@ def launch(rng, size):
     return product_launch(a, b, (-(-n // 32), -(-m // 32)), (32, 32))
 
 
-def far(rng):
-    return far_product(rng, 8192, 32, lambda m, n: (n // 32, m // 32), (32, 32))
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((33, 40, 17), (1, 1, 1), (40, 3, 70), (3, 5, 0)),
     drawn=drawn,
     large=((20, 30, 70_003), (70_003, 3, 2)),
-    far=far,
+    far=lambda rng: far_product(rng, 8192, 32, lambda m, n: (n // 32, m // 32), (32, 32)),
     ours="gemm/shared.cu",
     counted=(64, 64, 64),
     budget={"ld.sectors": 2048, "st.sectors": 512, "barriers": 4 * 2 * 2 * 32},

@@ -1,17 +1,15 @@
 """One product of a warp by one instruction, with fragments filled by hand."""
 
+import itertools
+
 import numpy as np
 
 from helpers.exercises.distant import far_rows
-from helpers.exercises.fragments import lanes_by_columns, misplaced
+from helpers.exercises.fragments import misplaced
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers
-
-
-def drawn(rng):
-    return int(rng.integers(5, 9)), int(rng.integers(12, 20))
 
 
 def launch(rng, n):
@@ -19,6 +17,22 @@ def launch(rng, n):
     if n > 1:
         a[-1, 5, 3] = np.nan
     return Launch([In(a), In(b), product(a, b)], n, 32, what=several(n, "product"))
+
+
+def lanes_by_columns(a, b):
+    """What a[16, 16] times b[16, 8] comes to if lane t takes group t % 8 and pair t / 8 of all
+    three matrices, in place of t / 4 and t % 4."""
+    lanes, c = np.arange(32), np.zeros((16, 8))
+    group, pair = lanes // 4, lanes % 4 * 2
+    own_group, own_pair = lanes % 8, lanes // 8 * 2
+    p, q = np.zeros((16, 16)), np.zeros((16, 8))
+    for down, along, e in itertools.product((0, 8), (0, 8), (0, 1)):
+        p[group + down, pair + along + e] = a[own_group + down, own_pair + along + e]
+        q[pair + down + e, group] = b[own_pair + down + e, own_group]
+    made = p @ q
+    for down, e in itertools.product((0, 8), (0, 1)):
+        c[own_group + down, own_pair + e] = made[group + down, pair + e]
+    return c
 
 
 def explain(launch, out, got):
@@ -41,21 +55,15 @@ def explain(launch, out, got):
     return misplaced(a, b, got)
 
 
-def far(rng):
-    return far_rows(launch(rng, 5), 34_000_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 3),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(5, 9)), int(rng.integers(12, 20))),
     large=(300,),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, 5), 34_000_000),
     counted=16,
     budget={"hmma": 16},
     idea={"hmma": (16, "Let the warp multiply: multiply_add.")},
     explain=explain,
-    survivors={
-        "{%8, %9}, {%": "the four sums begin as 0, so each may begin as another",
-    },
+    survivors={"{%8, %9}, {%": "the four sums begin as 0, so each may begin as another"},
 )

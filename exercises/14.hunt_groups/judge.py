@@ -10,10 +10,6 @@ from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return rng.integers(((2, 5), (11, 2)), ((4, 12), (14, 5))).tolist()
-
-
 def launch(rng, size):
     blocks, tiles = size
     x = numbers(rng, blocks, tiles, 128)
@@ -25,16 +21,12 @@ def launch(rng, size):
     return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
 
 
-def far(rng):
-    return far_rows(launch(rng, (2, 3)), 2**25 + 3)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 2), (1, 3), (2, 7), (1, 4)),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((2, 5), (11, 2)), ((4, 12), (14, 5))).tolist(),
     large=((3, 300),),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (2, 3)), 2**25 + 3),
     counted=(4, 12),
     budget={"ld.sectors": (768, 800)},
     limits=None,
@@ -57,7 +49,5 @@ JUDGE = Judge(
         " Close an empty one, too, before the loop and in it. Then let all threads meet before any"
         " of them reads or fetches."
     },
-    survivors={
-        "STAGES = 4": "room for one tile more, of which three are under way",
-    },
+    survivors={"STAGES = 4": "room for one tile more, of which three are under way"},
 )

@@ -9,10 +9,6 @@ from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return [(int(rng.integers(3, 5)), 160), (11, 16 * int(rng.integers(3, 9)))]
-
-
 def launch(rng, size):
     blocks, k = size
     a, b = (numbers(rng, rows, k, dtype=np.float16) for rows in (16 * blocks, 8))
@@ -33,16 +29,12 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_rows(launch(rng, (1, 1024)), 4_200_000, 16)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 16), (2, 48), (1, 4096)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(3, 5)), 160), (11, 16 * int(rng.integers(3, 9)))],
     large=((2, 40_000),),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (1, 1024)), 4_200_000, 16),
     explain=explain,
     counted=(4, 64),
     budget={},

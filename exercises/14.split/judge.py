@@ -8,10 +8,6 @@ from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return [(int(rng.integers(3, 6)), 8 * int(rng.integers(5, 12))), (11, 16)]
-
-
 def launch(rng, size):
     n, k = size
     a, b = numbers(rng, n, 16, k), numbers(rng, n, k, 8)
@@ -62,19 +58,13 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 64)), 34_000_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 8), (2, 40)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(3, 6)), 8 * int(rng.integers(5, 12))), (11, 16)],
     large=((3, 40_000),),
-    undefined={
-        "inf": "what is left of an infinity is a NaN",
-    },
-    far=far,
+    undefined={"inf": "what is left of an infinity is a NaN"},
+    far=lambda rng: far_rows(launch(rng, (5, 64)), 34_000_000),
     explain=explain,
     counted=(8, 32),
     budget={"hmma": 96},

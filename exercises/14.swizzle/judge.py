@@ -7,10 +7,6 @@ from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, Out, several
 
 
-def drawn(rng):
-    return int(rng.integers(3, 6)), int(rng.integers(11, 15))
-
-
 def launch(rng, n):
     """A warp has tiles [lower, row, step, right, pair of halves], and a register of its fragments,
     [step, right, lower], has a row's four pairs in four lanes."""
@@ -26,7 +22,7 @@ LEAVE = "Leave the kernel as it is: write only place(line, chunk)."
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 2),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(3, 6)), int(rng.integers(11, 15))),
     large=(300,),
     counted=4,
     budget={

@@ -10,10 +10,6 @@ from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return int(rng.integers(3, 6)), int(rng.integers(11, 15))
-
-
 def launch(rng, n):
     a, b = (numbers(rng, n, 64, 64, dtype=np.float16) for _ in "ab")
     if n > 1:
@@ -30,19 +26,15 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_rows(launch(rng, 3), 1_060_000)
-
-
 ONE_BY_ONE = "Let ldmatrix load b's fragments: load_matrices<true>."
 
 
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 2),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(3, 6)), int(rng.integers(11, 15))),
     large=(300,),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, 3), 1_060_000),
     ours="gemm/transposed.cu",
     counted=4,
     budget={"hmma": 512, "lds.wavefronts": 1280, "lds.conflicts": 0, "sts.conflicts": 0},

@@ -10,10 +10,6 @@ from helpers.exercises.launches import Boxes, In, Launch, Out
 from helpers.exercises.values import eighths
 
 
-def drawn(rng):
-    return [(int(rng.integers(1, 200)), 4 * int(rng.integers(1, 60))) for _ in "ab"]
-
-
 def launch(rng, size):
     rows, columns = size
     x = eighths(rng, 1, rows, columns)
@@ -40,7 +36,7 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 4), (32, 32), (33, 36), (70, 100), (31, 128)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(1, 200)), 4 * int(rng.integers(1, 60))) for _ in "ab"],
     large=((1060, 300), (33, 36_000)),
     counted=(256, 256),
     budget={"ld.sectors": 0},
@@ -54,7 +50,5 @@ JUDGE = Judge(
         " others may use the barrier, even to wait, only once all have met after that.",
         "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
     },
-    survivors={
-        "threadIdx.x == 1": "another thread copies",
-    },
+    survivors={"threadIdx.x == 1": "another thread copies"},
 )

@@ -6,15 +6,10 @@ from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
 from helpers.exercises.products import sums_of_boxes
 
-
-def drawn(rng):
-    return (2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))
-
-
 JUDGE = Judge(
     launch=partial(sums_of_boxes, threads=64),
     sizes=((1, 1), (1, 2), (2, 3), (1, 5), (3, 8)),
-    drawn=drawn,
+    drawn=lambda rng: ((2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))),
     large=((2, 300),),
     counted=(4, 9),
     budget={},

@@ -8,10 +8,6 @@ from helpers.exercises.products import product
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return int(rng.integers(3, 8)), int(rng.integers(11, 16))
-
-
 def launch(rng, blocks):
     a, b = (numbers(rng, rows, 64, dtype=np.float16) for rows in (64 * blocks, 64))
     if blocks > 1:
@@ -24,7 +20,7 @@ def launch(rng, blocks):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 2, 5),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(3, 8)), int(rng.integers(11, 16))),
     large=(300,),
     counted=4,
     budget={"ld.sectors": 2048, "lds.conflicts": 0},

@@ -9,10 +9,6 @@ from helpers.exercises.judges import Judge
 from helpers.exercises.products import sums_of_boxes
 
 
-def drawn(rng):
-    return (2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))
-
-
 def explain(launch, out, got):
     x, tiles = launch.arguments[0].of[0][0].values, int(launch.arguments[2])
     rows = x.reshape(-1, tiles, 32, 32)
@@ -31,7 +27,7 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=partial(sums_of_boxes, threads=32),
     sizes=((1, 1), (1, 2), (2, 3), (1, 5), (3, 8)),
-    drawn=drawn,
+    drawn=lambda rng: ((2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))),
     large=((2, 300),),
     counted=(4, 9),
     budget={"ld.sectors": 0, "barriers": (40, 80)},

@@ -108,7 +108,5 @@ JUDGE = Judge(
         " the first place is at column · stride − pad and row · stride − pad,"
         " without the tap."
     },
-    survivors={
-        "threadIdx.x == 1": "another thread copies",
-    },
+    survivors={"threadIdx.x == 1": "another thread copies"},
 )

@@ -12,10 +12,6 @@ from helpers.exercises.values import eighths
 FEW, CHUNK = 9, 5  # rows of launches that read one chunk alone
 
 
-def drawn(rng):
-    return int(rng.integers(34, 300)), int(rng.integers(600, 900))
-
-
 def launch(rng, rows):
     x = eighths(rng, 1, rows, 32)
     weights = eighths(rng, 32)
@@ -68,13 +64,11 @@ def _read_instead(x, weights, out, got):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 8, 32, 33, 100, 257),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 300)), int(rng.integers(600, 900))),
     large=(70_003,),
     counted=1024,
     budget={"lds.conflicts": 0, "ld.sectors": 256},
     limits={"instructions": None},  # of who waits
     explain=explain,
-    survivors={
-        "threadIdx.x == 1": "another thread copies",
-    },
+    survivors={"threadIdx.x == 1": "another thread copies"},
 )

@@ -43,8 +43,5 @@ JUDGE = Judge(
         "race": "Initialise the barriers once, before all tiles and before any thread waits, and"
         " let stages and phases continue where the previous tile left them.",
     },
-    survivors=BY_STAGES
-    | {
-        "- 2) /": "8 divides n",
-    },
+    survivors=BY_STAGES | {"- 2) /": "8 divides n"},
 )

@@ -83,8 +83,5 @@ JUDGE = Judge(
         " tiles: within it, divide by the number of rows that it has."
     },
     survivors=BY_STAGES
-    | {
-        "- 2) /": "8 divides n",
-        "number[place.x": "other threads store the same number",
-    },
+    | {"- 2) /": "8 divides n", "number[place.x": "other threads store the same number"},
 )

@@ -64,8 +64,5 @@ JUDGE = Judge(
         " all boxes, waits with wait_for_stores<1>(), since two patches take turns, and"
         " then the warp meets (__syncwarp) before it writes there.",
     },
-    survivors=BY_STAGES
-    | {
-        "lane == 1": "another lane stores them all",
-    },
+    survivors=BY_STAGES | {"lane == 1": "another lane stores them all"},
 )

@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import climbing, with_nan_query
+from helpers.exercises.values import ATTENDED, climbing, with_nan_query
 
 
 def drawn(rng):
@@ -42,11 +42,10 @@ JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)),
     drawn=drawn,
-    undefined={
+    undefined=ATTENDED
+    | {
         "NaN": "what a hidden key has may count 0 times, or not at all",
         "inf": "what a hidden key has may count 0 times, or not at all",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
     },
     far=far,
     choices=("ROWS", "THREADS"),

@@ -7,7 +7,7 @@ from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import numbers, with_nan_query
+from helpers.exercises.values import ATTENDED, numbers, with_nan_query
 
 
 def drawn(rng):
@@ -78,21 +78,13 @@ def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
 
-def far(rng):
-    return far_rows(launch(rng, (2, 80, 81, 900)), 60_000, last=1, compared=900)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)),
     drawn=drawn,
     large=((1, 1, 700, 4), (1, 2, 40_000, 3), (1, 33_000, 1, 1), (1, 1, 2, 33_000)),
-    undefined={
-        "inf": "an infinite value times a power that is 0 is a NaN",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
-    },
-    far=far,
+    undefined=ATTENDED | {"inf": "an infinite value times a power that is 0 is a NaN"},
+    far=lambda rng: far_rows(launch(rng, (2, 80, 81, 900)), 60_000, last=1, compared=900),
     ours="attention/fused.cu",
     counted=(2, 16, 64, 64),
     budget={"st.sectors": 256},
@@ -100,7 +92,5 @@ JUDGE = Judge(
     limits={"barriers": None},  # of trees in shared memory
     explain=explain,
     checks=[Otherwise({"CAUSAL": 1}, otherwise)],
-    survivors={
-        "dot = 1": "what all scores of a row have more is no difference to their shares",
-    },
+    survivors={"dot = 1": "what all scores of a row have more is no difference to their shares"},
 )

@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import Far, In, Launch, several
 from helpers.exercises.products import attention
-from helpers.exercises.values import climbing
+from helpers.exercises.values import ATTENDED, climbing
 
 
 def drawn(rng):
@@ -29,15 +29,7 @@ def launch(rng, size):
         q[:, 12, 5] = np.nan
         out.expected[:, 12] = np.nan
     marks = np.where(sees, rng.choice([1, 2, -1], sees.shape), 0).astype(np.int8)
-    arguments = [
-        In(q),
-        In(k),
-        In(v),
-        In(marks),
-        out,
-        *map(np.int32, (queries, keys)),
-        scale,
-    ]
+    arguments = [In(q), In(k), In(v), In(marks), out, *map(np.int32, (queries, keys)), scale]
     what = f"{units} x {several(queries, 'query')}, {several(keys, 'key')}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
@@ -78,11 +70,10 @@ JUDGE = Judge(
     drawn=drawn,
     large=((1, 300, 1203), (1, 33_000, 2)),
     far=far,
-    undefined={
+    undefined=ATTENDED
+    | {
         "NaN": "a hidden key's value may count 0 times, or not at all; queries have one",
         "inf": "a hidden key's value may count 0 times, or not at all",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
     },
     counted=(1, 64, 64),
     budget={},

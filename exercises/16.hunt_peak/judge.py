@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import climbing, with_nan_query
+from helpers.exercises.values import ATTENDED, climbing, with_nan_query
 
 
 def drawn(rng):
@@ -34,21 +34,14 @@ def explain(launch, out, got):
     )
 
 
-def far(rng):
-    return far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
     drawn=drawn,
     large=((1, 300, 1203), (1, 33_000, 2)),
-    far=far,
-    undefined={
-        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
-    },
+    far=lambda rng: far_queries(launch(rng, (2, 12, 2070)), 2070, 65_000),
+    undefined=ATTENDED
+    | {"inf": "an infinite value is a NaN if what has been added so far shrinks to 0"},
     counted=(1, 64, 64),
     budget={},
     explain=explain,

@@ -9,10 +9,6 @@ from helpers.exercises.launches import Far, In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return rng.integers(((2, 5, 3), (9, 11, 40)), ((6, 10, 90), (14, 30, 130))).tolist()
-
-
 def launch(rng, size):
     splits, rows, length = size
     parts = numbers(rng, splits, rows, length)
@@ -43,10 +39,7 @@ def launch(rng, size):
     )
     arguments = [In(parts), In(logs), out, *map(np.int32, size)]
     return Launch(
-        arguments,
-        rows,
-        length,
-        what=f"{several(splits, 'part')} of {several(rows, 'row', length)}",
+        arguments, rows, length, what=f"{several(splits, 'part')} of {several(rows, 'row', length)}"
     )
 
 
@@ -128,7 +121,7 @@ def far(rng):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1), (3, 4, 33), (7, 12, 64), (0, 2, 3)),
-    drawn=drawn,
+    drawn=lambda rng: rng.integers(((2, 5, 3), (9, 11, 40)), ((6, 10, 90), (14, 30, 130))).tolist(),
     large=((300, 3, 5), (33_000, 1, 3)),
     far=far,
     counted=(8, 32, 64),

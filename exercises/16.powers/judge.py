@@ -77,16 +77,12 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 1300)), 3_400_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 33), (2, 300)),
     drawn=drawn,
     large=((3, 70_003),),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 1300)), 3_400_000),
     undefined={
         "large": "such scores' last digits decide whether a power is 1 or 0",
         "small": "powers of numbers near 0 are 1",

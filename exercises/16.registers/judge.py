@@ -10,10 +10,6 @@ from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return int(rng.integers(5, 9)), int(rng.integers(12, 20))
-
-
 def launch(rng, n):
     q, k, v = (numbers(rng, n, 16, wide, dtype=np.float16) for wide in (16, 16, 8))
     q *= rng.choice([1, 500], q.shape[:2])[..., None]
@@ -46,16 +42,12 @@ def explain(launch, out, got):
     )
 
 
-def far(rng):
-    return far_rows(launch(rng, 5), 34_000_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 3),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(5, 9)), int(rng.integers(12, 20))),
     large=(300,),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, 5), 34_000_000),
     counted=16,
     budget={"hmma": 48},
     limits={"instructions": 1.25},

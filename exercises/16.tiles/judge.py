@@ -6,7 +6,7 @@ from helpers.exercises.distant import far_queries
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch, several
 from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import climbing, with_nan_query
+from helpers.exercises.values import ATTENDED, climbing, with_nan_query
 
 TILE = 16  # keys
 
@@ -62,21 +62,14 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_queries(launch(rng, (2, 12, 2070, 0)), 2070, 65_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
     large=((1, 300, 1203, 0), (1, 33_000, 2, 0)),
-    undefined={
-        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
-        "large": "such scores' last digits decide whose power is 1",
-        "subnormal": "each share of such a value is rounded",
-    },
-    far=far,
+    undefined=ATTENDED
+    | {"inf": "an infinite value is a NaN if what has been added so far shrinks to 0"},
+    far=lambda rng: far_queries(launch(rng, (2, 12, 2070, 0)), 2070, 65_000),
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},
     even=False,

@@ -8,10 +8,6 @@ from helpers.exercises.launches import In, Launch, Out, blocks_for
 from helpers.exercises.values import numbers, planted
 
 
-def drawn(rng):
-    return int(rng.integers(34, 600)), int(rng.integers(2600, 4000))
-
-
 def launch(rng, n):
     x, blocks = planted(rng, numbers(rng, 4, n), np.inf, np.nan), blocks_for(n)
     sums = x[0] + x[1] + x[2] + x[3]
@@ -41,7 +37,7 @@ def may_read(launch):
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 63, 65, 257, 1009, 0),
-    drawn=drawn,
+    drawn=lambda rng: (int(rng.integers(34, 600)), int(rng.integers(2600, 4000))),
     large=(9000, 33_003),
     counted=2048,
     budget={},

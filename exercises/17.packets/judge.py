@@ -24,10 +24,6 @@ NO_FENCE = (
 OLD = "These are sums with the previous turn's packets: wait until the number is this turn's."
 
 
-def drawn(rng):
-    return (int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)
-
-
 def packets(values, turn):
     return np.uint64(turn) << np.uint64(32) | values.view(np.uint32)
 
@@ -81,7 +77,7 @@ def may_read(launch):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (0, 2), (31, 2), (257, 3), (1009, 4)),
-    drawn=drawn,
+    drawn=lambda rng: ((int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)),
     large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (3072, 3072)},

@@ -8,10 +8,6 @@ from helpers.exercises.launches import In, Launch, Out, blocks_for, several
 from helpers.exercises.values import numbers, planted
 
 
-def drawn(rng):
-    return (int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)
-
-
 def launch(rng, size):
     n, ranks = size
     x, blocks = planted(rng, numbers(rng, ranks, n), np.inf, np.nan), blocks_for(n)
@@ -40,7 +36,7 @@ JUDGE = Judge(
     launch=launch,
     explain=explain,
     sizes=((1, 1), (0, 2), (31, 2), (257, 3), (1009, 4)),
-    drawn=drawn,
+    drawn=lambda rng: ((int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)),
     large=((9000, 9), (33_003, 1)),
     counted=(2048, 4),
     budget={"st.sectors": (2080, 2112)},
@@ -68,7 +64,5 @@ JUDGE = Judge(
         "time": "Is the flag read again in each turn, through a volatile pointer? And does each"
         " block set its right neighbour's flag before it waits for its own?"
     },
-    survivors={
-        "threadIdx.x == 1": "another thread posts and waits",
-    },
+    survivors={"threadIdx.x == 1": "another thread posts and waits"},
 )

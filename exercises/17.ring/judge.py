@@ -85,7 +85,5 @@ JUDGE = Judge(
         "Two blocks make the same element. Share the chunk out among the threads of all blocks:"
         " each begins at its place in the grid, and steps by as many threads as the grid has.",
     ),
-    survivors={
-        "3 * ranks": "the same remainder",
-    },
+    survivors={"3 * ranks": "the same remainder"},
 )

@@ -9,10 +9,6 @@ from helpers.exercises.values import numbers
 PAGE, WIDE = 16, 64
 
 
-def drawn(rng):
-    return [(int(rng.integers(11, 40)), int(rng.integers(2, 9))) for _ in range(2)]
-
-
 def launch(rng, size):
     texts, most = size
     pages = min(texts * most, 600)
@@ -76,7 +72,7 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 3), (5, 4), (33, 2)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(11, 40)), int(rng.integers(2, 9))) for _ in range(2)],
     large=((2, 33_000),),
     far=far,
     counted=(64, 4),

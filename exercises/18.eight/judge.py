@@ -22,10 +22,6 @@ def launch(rng, size):
     return thin([In(w), In(x), In(of_rows)], w, x, of_rows)
 
 
-def far(rng):
-    return far_rows(launch(rng, (24, 1024)), 4_310_001, 8)
-
-
 def explain(launch, out, got):
     w, x, of_rows = (a.values.astype(float) for a in launch.arguments[:3])
     with np.errstate(all="ignore"):
@@ -48,14 +44,11 @@ JUDGE = Judge(
     sizes=((1, 4), (7, 132), (9, 128), (33, 12), (8, 1004), (5, 0)),
     drawn=drawn,
     large=((33_000, 4), (1, 40_000)),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (24, 1024)), 4_310_001, 8),
     counted=(64, 2048),
     budget={"ld.requests": 64 * 33, "ld.sectors": 64 * (64 + 256) + 64},
     limits={"barriers": None, "instructions": 2},
     advice={"ld.requests": "Load four weights at a time: a char4 has 4 bytes, a float4 has 16."},
     explain=explain,
-    survivors={
-        "lane != 0": "all lanes have the sum",
-        "lane == 1": "all lanes have the sum",
-    },
+    survivors={"lane != 0": "all lanes have the sum", "lane == 1": "all lanes have the sum"},
 )

@@ -8,10 +8,6 @@ from helpers.exercises.launches import In, Launch, Out, several
 from helpers.exercises.values import numbers
 
 
-def drawn(rng):
-    return [(int(rng.integers(11, 30)), int(rng.integers(257, 700))), (2, 1000)]
-
-
 def launch(rng, size):
     rows, hidden = size
     made = numbers(rng, rows, 2, hidden)
@@ -29,10 +25,6 @@ def launch(rng, size):
 def _swiglu(made):
     with np.errstate(all="ignore"):
         return made[:, 0] / (1 + np.exp(-made[:, 0])) * made[:, 1]
-
-
-def far(rng):
-    return far_rows(launch(rng, (3, 65_600)), 40_000)
 
 
 def explain(launch, out, got):
@@ -76,9 +68,9 @@ def _partner(made, got, expected):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (3, 255), (2, 257), (5, 100), (3, 0)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(11, 30)), int(rng.integers(257, 700))), (2, 1000)],
     large=((1, 40_000), (33_000, 1)),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (3, 65_600)), 40_000),
     counted=(8, 1024),
     budget={"ld.sectors": 2048, "st.sectors": 1024},
     explain=explain,

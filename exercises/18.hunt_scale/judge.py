@@ -57,9 +57,7 @@ JUDGE = Judge(
     drawn=drawn,
     large=((33_000, 32), (1, 40_000)),
     far=lambda rng: far_rows(launch(rng, (24, 1024)), 4_310_001, 8),
-    undefined={
-        "inf": "an infinite scale may be multiplied by a sum, or by each product",
-    },
+    undefined={"inf": "an infinite scale may be multiplied by a sum, or by each product"},
     counted=(64, 1024),
     budget={},
     limits=None,

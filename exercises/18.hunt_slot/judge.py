@@ -11,10 +11,6 @@ from helpers.exercises.values import numbers
 SLOTS, WIDE = 128, 32
 
 
-def drawn(rng):
-    return [(int(rng.integers(11, 20)), int(rng.integers(2, SLOTS))) for _ in range(2)]
-
-
 def launch(rng, size):
     texts, most = size
     q, key, value = (numbers(rng, texts, WIDE) for _ in "qkv")
@@ -40,18 +36,12 @@ def launch(rng, size):
     return Launch(arguments, texts, SLOTS, what=what)
 
 
-def far(rng):
-    return far_rows(launch(rng, (3, SLOTS)), 600_000)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 32), (3, 40), (2, 128)),
-    drawn=drawn,
-    far=far,
-    undefined={
-        "inf": "an infinite value is a NaN if its share is 0",
-    },
+    drawn=lambda rng: [(int(rng.integers(11, 20)), int(rng.integers(2, SLOTS))) for _ in range(2)],
+    far=lambda rng: far_rows(launch(rng, (3, SLOTS)), 600_000),
+    undefined={"inf": "an infinite value is a NaN if its share is 0"},
     counted=(4, 128),
     budget={},
     limits=None,

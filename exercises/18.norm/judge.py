@@ -27,10 +27,6 @@ def _norm(x, epsilon):
     return x / np.sqrt((x * x).sum(1, keepdims=True) / max(x.shape[1], 1) + epsilon)
 
 
-def far(rng):
-    return far_rows(launch(rng, (5, 1000)), 4_310_001, 8)
-
-
 def explain(launch, out, got):
     x, weight, epsilon = launch.arguments[0].values.astype(float), *launch.arguments[1:4:2]
     got, own = got.reshape(np.shape(out.expected)).astype(float), weight.values.astype(float)
@@ -57,12 +53,10 @@ JUDGE = Judge(
     sizes=((1, 1), (3, 31), (9, 33), (8, 256), (17, 100), (2, 0)),
     drawn=drawn_rows,
     large=((1, 40_000),),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (5, 1000)), 4_310_001, 8),
     counted=(64, 256),
     budget={"st.sectors": 1024},
     limits={"barriers": (0,)},
     explain=explain,
-    survivors={
-        "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
-    },
+    survivors={"mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too"},
 )

@@ -10,10 +10,6 @@ from helpers.exercises.values import numbers
 PAGE, WIDE = 16, 32
 
 
-def drawn(rng):
-    return [(int(rng.integers(11, 30)), int(rng.integers(2, 6))) for _ in range(2)]
-
-
 def launch(rng, size):
     texts, most = size
     pages = min(texts * most, 300) + 3
@@ -98,12 +94,10 @@ def explain(launch, out, got):
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1), (2, 3), (5, 4)),
-    drawn=drawn,
+    drawn=lambda rng: [(int(rng.integers(11, 30)), int(rng.integers(2, 6))) for _ in range(2)],
     large=((2, 33_000),),
     far=far,
-    undefined={
-        "inf": "an infinite value is a NaN if what has been added so far shrinks to 0",
-    },
+    undefined={"inf": "an infinite value is a NaN if what has been added so far shrinks to 0"},
     counted=(32, 4),
     budget={"st.sectors": 128},
     limits={"instructions": 2, "barriers": None, "ld.sectors": 1.5},

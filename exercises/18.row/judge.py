@@ -23,22 +23,15 @@ def launch(rng, size):
     return thin([In(w), In(x)], w, x)
 
 
-def far(rng):
-    return far_rows(launch(rng, (24, 1024)), 4_310_001, 8)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 8), (7, 264), (9, 256), (70, 40), (8, 1016), (5, 0)),
     drawn=drawn,
     large=((33_000, 8), (1, 40_000)),
-    far=far,
+    far=lambda rng: far_rows(launch(rng, (24, 1024)), 4_310_001, 8),
     counted=(64, 2048),
     budget={"ld.requests": 2 * 64 * 8, "ld.sectors": 2 * 64 * 128},
     limits={"barriers": None},
     advice={"ld.requests": "Load eight halves at a time: a uint4 has 16 bytes."},
-    survivors={
-        "lane != 0": "all lanes have the sum",
-        "lane == 1": "all lanes have the sum",
-    },
+    survivors={"lane != 0": "all lanes have the sum", "lane == 1": "all lanes have the sum"},
 )

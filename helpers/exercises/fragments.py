@@ -9,7 +9,7 @@ from softgpu.phrases import Said, joined
 
 from ..words import Part
 
-__all__ = ["lanes_by_columns", "misplaced"]
+__all__ = ["misplaced"]
 
 PLACES_OF_A = (0, 0), (8, 0), (0, 8), (8, 8)  # of a lane's registers: where their quarters begin
 PLACES_OF_B = (0, 0), (8, 0)
@@ -32,22 +32,6 @@ def misplaced(
         right, wrong = (f"{row}, {column}" for row, column in places)
         told.setdefault(name, Part.USED_AS(name=name, right=right, wrong=wrong))
     return Part.SHOULD_BE(which=joined(*told.values(), between=", or ")) if told else None
-
-
-def lanes_by_columns(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What a[16, 16] times b[16, 8] comes to if lane t takes group t % 8 and pair t / 8 of all
-    three matrices, in place of t / 4 and t % 4."""
-    lanes, c = np.arange(32), np.zeros((16, 8))
-    group, pair = lanes // 4, lanes % 4 * 2
-    own_group, own_pair = lanes % 8, lanes // 8 * 2
-    p, q = np.zeros((16, 16)), np.zeros((16, 8))
-    for down, along, e in product((0, 8), (0, 8), (0, 1)):
-        p[group + down, pair + along + e] = a[own_group + down, own_pair + along + e]
-        q[pair + down + e, group] = b[own_pair + down + e, own_group]
-    made = p @ q
-    for down, e in product((0, 8), (0, 1)):
-        c[own_group + down, own_pair + e] = made[group + down, pair + e]
-    return c
 
 
 def _are_near(made: np.ndarray, got: np.ndarray) -> bool:

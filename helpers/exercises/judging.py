@@ -380,17 +380,24 @@ def _smallest(reason, run, untried, right):
                 break
         case = Shown.SMALLEST(launch=reason.case or run.launch.heading)
         reason = replace(reason, case=case)
-    if _is_general(reason) and (unused := _unused(run)):
-        reason = replace(reason, advice=Next.UNUSED(names=unused))
-    elif _is_general(reason) and (most := _most_before(run, right)):
-        reason = replace(reason, advice=Next.FIRST_BEYOND(**most))
-    elif _is_general(reason) or run.is_tiny and reason.advice == Next.ZERO():
-        others = (_refusal(other) for other in sorted(untried, key=_by_size) if other is not run)
-        told = (o for o in others if o and _cause(o) == _cause(reason) and not _is_general(o))
-        reason = next(told, reason)
+    reason = _more_telling(reason, run, untried, right)
     refused = Refused(reason.kind, reason.text, reason.advice)
     refused.reason = reason
     return refused
+
+
+def _more_telling(reason, run, untried, right):
+    """The reason with advice that leads further, if its own would fit any wrong kernel."""
+    if _is_general(reason):
+        if unused := _unused(run):
+            return replace(reason, advice=Next.UNUSED(names=unused))
+        if most := _most_before(run, right):
+            return replace(reason, advice=Next.FIRST_BEYOND(**most))
+    elif not run.is_tiny or reason.advice != Next.ZERO():
+        return reason
+    others = (_refusal(other) for other in sorted(untried, key=_by_size) if other is not run)
+    told = (o for o in others if o and _cause(o) == _cause(reason) and not _is_general(o))
+    return next(told, reason)
 
 
 def _is_general(reason):

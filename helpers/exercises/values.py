@@ -8,6 +8,8 @@ from numpy.typing import DTypeLike
 from .launches import Out
 
 __all__ = [
+    "ANY_LANE",
+    "ATTENDED",
     "BY_ATOMICS",
     "KINDS",
     "SCALED",
@@ -38,11 +40,18 @@ KINDS: dict[str, tuple[int, ...]] = {  # {how: times which power of two, floats 
     "subnormal": (-140, -18),
 }
 EXACT = {"subnormal products", "subnormal"}
+ANY_LANE = dict.fromkeys(  # for a judge's `survivors`
+    ["lane != 0", "lane == 1", "if (!(lane == 0))"], "all lanes of the warp have the same result"
+)
 BY_ATOMICS = {"subnormal": "an atomicAdd of floats takes such a number for 0"}
 SCALED = dict.fromkeys(  # for a judge's `undefined`
     ["large", "small", "subnormal products", "subnormal"],
     "the launch itself scales or shifts its numbers",
 )
+ATTENDED = {  # the same, of attention
+    "large": "such scores' last digits decide whose power is 1",
+    "subnormal": "each share of such a value is rounded",
+}
 
 
 def _few_digits(values: np.ndarray) -> np.ndarray:
@@ -96,10 +105,10 @@ def planted(rng: np.random.Generator, values: np.ndarray, *special: float) -> np
     return values
 
 
-def with_nan_query(q: np.ndarray, out: Out, unit: int = -1, query: int = 1) -> None:
+def with_nan_query(q: np.ndarray, out: Out) -> None:
     """Put a NaN into one query, if it has neighbours: it must come out, in its own row alone."""
-    if q.shape[1] > query:
-        q[unit, query, -1] = out.expected[unit, query] = np.nan
+    if q.shape[1] > 1:
+        q[-1, 1, -1] = out.expected[-1, 1] = np.nan
 
 
 def with_nan(rng: np.random.Generator, rows: np.ndarray, lanes: int) -> np.ndarray:
@@ -147,11 +156,11 @@ def drawn_rows(rng: np.random.Generator) -> tuple[tuple[int, int], ...]:
 
 
 def climbing(
-    rng: np.random.Generator, units: int, queries: int, keys: int, size: int = 32
+    rng: np.random.Generator, units: int, queries: int, keys: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, k and v; a query's scores grow or fall along the keys, some overflow as powers, and some
     queries have none but low ones."""
-    q, k, v = (numbers(rng, units, n, size) for n in (queries, keys, keys))
+    q, k, v = (numbers(rng, units, n, 32) for n in (queries, keys, keys))
     k[..., 0] = np.linspace(-9, 9, keys)
     q[..., 0] = rng.choice([-9, 9, 100, -100], (units, queries))
     k[..., 1] = rng.uniform(-21, -19, (units, keys))

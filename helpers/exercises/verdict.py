@@ -134,10 +134,10 @@ class Verdict:
     def __bool__(self):
         return not (self.is_open or self.reasons)
 
-    def refuse(self, kind, text, advice, case="", first=False):
+    def refuse(self, kind, text, advice, first=False):
         """first: before other reasons, which it explains."""
         place = 0 if first else len(self.reasons)
-        self.reasons.insert(place, Reason(Kind(kind), text, advice, case))
+        self.reasons.insert(place, Reason(Kind(kind), text, advice))
 
     @property
     def state(self):

@@ -28,10 +28,10 @@ LINE = 16  # bytes, half of which are an array's
 class Team:
     """Devices that reduce together, and the memory through which their launches communicate."""
 
-    def __init__(self, places, at_once):
+    def __init__(self, places):
         self.places, self.turn, self.lock, self.calls = places, 0, Lock(), Kept()
         count = len(places)
-        self.launches = [(rank, 1) for rank in range(count)] if at_once else [(0, count)]
+        self.launches = [(rank, 1) for rank in range(count)] if AT_ONCE else [(0, count)]
         self.lines = ceil_divide(
             PACKET_BYTES, 8 * max(count - 1, 1)
         )  # of a sender, in half an inbox
@@ -103,9 +103,9 @@ def _zeros(nbytes):
 
 
 @cache
-def team(places, at_once=AT_ONCE):
+def team(places):
     """Return the Team of some devices, a tuple."""
-    return Team(places, at_once)
+    return Team(places)
 
 
 atexit.register(team.cache_clear)  # while there are contexts to give memory back to

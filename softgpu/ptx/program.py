@@ -27,6 +27,7 @@ __all__ = [
     "Unsupported",
     "Variable",
     "Vector",
+    "elements_of",
 ]
 
 
@@ -143,6 +144,11 @@ class Vector:
 
     def __str__(self) -> str:
         return f"{{{', '.join(map(_operand, self.elements))}}}"
+
+
+def elements_of(operand: Operand) -> tuple:
+    """The operands of a Vector, or the only one."""
+    return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
 Operand = Register | Not | Immediate | Special | Symbol | Address | Vector | None

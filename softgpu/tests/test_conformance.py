@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from softgpu.tests import autoinit, facts
 from softgpu.tests.conformance import record, runner
 from softgpu.tests.conformance.case import Case, Kernel
 from softgpu.tests.conformance.refused import REFUSED, Refused
-from softgpu.tests.conformance.suite import CASES, FAMILIES, Golden, family
+from softgpu.tests.conformance.suite import CASES, Golden, family
 
 pytestmark = [
     pytest.mark.conformance,
@@ -58,7 +56,9 @@ def _explained(case: Case, kernel: Kernel, got: bytes, want: bytes, at: np.ndarr
     return "\n".join(lines)
 
 
-def _check(name: str) -> None:
+@pytest.mark.parametrize("name", CASES, ids=lambda name: name.replace("/", "-", 1))
+def test_answer(name: str) -> None:
+    """A family's cases, which share modules, have the first part of their names in common."""
     module, kernel, case = CASES[name]
     assert name in GOLDEN.names(), "no answer was recorded for this case"
     stale = "the case has changed since its answer was recorded"
@@ -68,101 +68,6 @@ def _check(name: str) -> None:
     at = case.rule.differing(got, want, operands)
     if len(at):
         pytest.fail(_explained(case, kernel, got, want, at), pytrace=False)
-
-
-class Family:
-    """The cases of one family; a class each, so that several processes can share them out."""
-
-    family = ""
-
-    def test_answer(self, name: str) -> None:
-        _check(name)
-
-
-class TestInteger(Family):
-    family = "int"
-
-
-class TestFloat(Family):
-    family = "float"
-
-
-class TestHalf(Family):
-    family = "half"
-
-
-class TestConversion(Family):
-    family = "cvt"
-
-
-class TestFp8(Family):
-    family = "fp8"
-
-
-class TestNan(Family):
-    family = "nan"
-
-
-class TestMathematics(Family):
-    family = "math"
-
-
-class TestRounded(Family):
-    family = "rounded"
-
-
-class TestIntrinsics(Family):
-    family = "intrinsics"
-
-
-class TestHalfFunctions(Family):
-    family = "half functions"
-
-
-class TestMemory(Family):
-    family = "memory"
-
-
-class TestMatrices(Family):
-    family = "matrix"
-
-
-class TestAtomics(Family):
-    family = "atomics"
-
-
-class TestControl(Family):
-    family = "control"
-
-
-class TestWarp(Family):
-    family = "warp"
-
-
-class TestCub(Family):
-    family = "cub"
-
-
-class TestPrograms(Family):
-    family = "programs"
-
-
-@cache
-def names_by_family() -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for name in CASES:
-        names.setdefault(family(name), []).append(name)
-    return names
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.cls and issubclass(metafunc.cls, Family):
-        names = names_by_family().get(metafunc.cls.family, [])
-        metafunc.parametrize("name", names, ids=[name.partition("/")[2] for name in names])
-
-
-def test_every_family_is_tested() -> None:
-    assert sorted(cls.family for cls in Family.__subclasses__()) == sorted(FAMILIES)
 
 
 def test_every_answer_has_a_case() -> None:

@@ -103,25 +103,12 @@ at the end: cudaErrorInvalidClusterSize
 """
 
 
-@WAYS
-def test_the_launch_says_how_large_clusters_are(folder, does):
-    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
-    assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
-    assert not missing(done.stderr, 12, "x", 5)
-
-
 LIBRARIES_ANSWERS = """\
 1 kernel, 4 bytes: 100 105 110 115
 no kernel: cudaErrorInvalidDeviceFunction
 cudaSuccess
 unloaded: cudaSuccess
 """
-
-
-@WAYS
-def test_a_library_is_loaded_by_a_call(folder, does):
-    done = run(folder, "libraries.cu", does=does)
-    assert (done.stdout, done.returncode) == (LIBRARIES_ANSWERS, 0), done.stderr
 
 
 ARRAYS = """\
@@ -135,12 +122,6 @@ too wide: cudaErrorInvalidValue
 uneven: cudaErrorInvalidChannelDescriptor
 freed twice: cudaErrorInvalidResourceHandle
 """
-
-
-@WAYS
-def test_arrays_are_described_and_copied(folder, does):
-    done = run(folder, "arrays.cu", does=does)
-    assert (done.stdout, done.returncode) == (ARRAYS, 0), done.stderr
 
 
 GRAPHS = """\
@@ -206,11 +187,21 @@ past: cudaErrorIllegalAddress
 """
 
 
+PROGRAMS = {  # what they print, and facts of what is said besides
+    "clusters.cu": (CLUSTERS, (12, "x", 5)),
+    "libraries.cu": (LIBRARIES_ANSWERS, ()),
+    "arrays.cu": (ARRAYS, ()),
+    "textures.cu": (TEXTURES, (0, 999, "3 x 5 x 1")),
+}
+
+
 @WAYS
-def test_textures_are_read_and_surfaces_written(folder, does):
-    done = run(folder, "textures.cu", does=does)
-    assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
-    assert not missing(done.stderr, 0, 999, "3 x 5 x 1")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_prints_its_answers(folder, name, does):
+    answers, facts = PROGRAMS[name]
+    done = run(folder, name, "-arch=sm_90", "-std=c++17", does=does)
+    assert (done.stdout, done.returncode) == (answers, 0), done.stderr
+    assert not missing(done.stderr, *facts)
 
 
 BLAS = """\

@@ -29,12 +29,12 @@ def ladder_of(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "RECORDED", tmp_path)
     monkeypatch.setattr(bench.autoinit, "is_software", True)
 
-    def make(name, median_us, whole=False):
+    def make(name, median_us):
         bench.save(tmp_path / f"{name}.csv", [CEILING])
         timings = bench.Timings(name)
         times = median_us, 1.0, 1.0, 30, *H200
         timings.points["step", SIZE] = bench.Timing("step", SIZE, 4 * SIZE, *times)
-        return ladder.Ladder(timings, whole)
+        return ladder.Ladder(timings)
 
     return make
 
@@ -103,17 +103,17 @@ def test_a_step_that_nobody_has_timed_is_shown_as_predicted(ladder_of):
     assert not missing(steps.picture().alt, "20 µs", f"2²⁰, {bench.PREDICTED}")
 
 
-def climb(ladder_of, whole):
+def climb(ladder_of):
     """The ladder of the last of three notebooks, whose steps took 50, 200 and 100 µs."""
     for name, median_us in ("02_first", 50.0), ("03_second", 200.0), ("04_third", 100.0):
-        steps = ladder_of(name, median_us, whole)
+        steps = ladder_of(name, median_us)
         steps.add("step", REPORT, size=SIZE)
     return steps
 
 
 def test_the_score_is_the_share_of_each_rung_shown(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
-    steps = climb(ladder_of, whole=False)
+    steps = climb(ladder_of)
     best, own = (f"step {ladder.percent(rung.share)}" for rung in steps.shown)
     assert steps.score.endswith(f": {best}, {own}")
     later = ladder_of("05_fourth", math.nan)
@@ -121,12 +121,11 @@ def test_the_score_is_the_share_of_each_rung_shown(ladder_of, monkeypatch):
     assert re.search(r"step [^%\d]+$", later.score)
 
 
-@pytest.mark.parametrize("whole, shown", [(False, ["02", "04"]), (True, ["02", "03", "04"])])
-def test_best_of_earlier_notebooks_is_shown_or_all(ladder_of, whole, shown, monkeypatch):
+def test_best_of_earlier_notebooks_is_shown(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
-    steps = climb(ladder_of, whole)
-    assert [row[0] for row in steps.rows()][1:] == shown
-    assert re.findall(r"(\d\d) step", steps.picture().alt) == shown
+    steps = climb(ladder_of)
+    assert [row[0] for row in steps.rows()][1:] == ["02", "04"]
+    assert re.findall(r"(\d\d) step", steps.picture().alt) == ["02", "04"]
     assert len(ladder.load(steps.path)) == 3
 
 
@@ -141,21 +140,20 @@ def test_a_rung_past_the_ceiling_keeps_its_text(ladder_of, monkeypatch):
 
 def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
-    steps = climb(ladder_of, whole=True)
+    steps = climb(ladder_of)
     steps.rungs.append(replace(steps.rungs[0], notebook="04_third", size=1000))
     monkeypatch.setattr(figures, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     axes, alt = steps.picture()
     *dots, ceiling = axes.lines
-    assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]
+    assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.shown]
     assert list(ceiling.get_xdata()) == [1, 1]
     said = [re.fullmatch(r"(.*%), (.* µs) \w+ (\S+)", t.get_text()).groups() for t in axes.texts]
     assert said == [
-        ("31 %", "50 µs", "2²⁴"), ("7.8 %", "200 µs", "2²⁴"), ("16 %", "100 µs", "2²⁴"),
-        ("31 %", "50 µs", "1,000"),
+        ("31 %", "50 µs", "2²⁴"), ("16 %", "100 µs", "2²⁴"), ("31 %", "50 µs", "1,000"),
     ]  # fmt: skip
     looks = [(dot.get_marker(), dot.get_color()) for dot in dots]
-    assert len(set(looks)) == 3 and looks[2] == looks[3]
-    assert re.search(r"02 step 31 %, 50 µs \w+ 2²⁴; 03 step", alt)
+    assert len(set(looks)) == 2 and looks[1] == looks[2]
+    assert re.search(r"02 step 31 %, 50 µs \w+ 2²⁴; 04 step", alt)
 
 
 @pytest.mark.parametrize("share, text", [(0.00012, "0.012 %"), (0.0354, "3.5 %"), (0.923, "92 %")])

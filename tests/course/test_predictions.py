@@ -12,14 +12,9 @@ from helpers.words import Answer
 from softgpu.tests.facts import refused
 from tests import ROOT
 
+pytestmark = pytest.mark.usefixtures("work")
 NOTEBOOKS = ROOT / "notebooks"
 MISTAKES = [(n, m["answer"]) for n, known in predictions._all().items() for m in known["mistakes"]]
-
-
-@pytest.fixture(autouse=True)
-def work(monkeypatch, tmp_path):
-    """A learner's folder of its own."""
-    monkeypatch.setenv("HELPERS_WORK", str(tmp_path))
 
 
 def right(name):

@@ -9,14 +9,9 @@ from softgpu.declarations import Declarations
 from softgpu.tests.facts import refused
 from tests import ROOT
 
+pytestmark = pytest.mark.usefixtures("work")
 NAME = "03.shared"
 STEPS = [name for name in exercises.names() if texts.find(name).ours]
-
-
-@pytest.fixture(autouse=True)
-def work(monkeypatch, tmp_path):
-    """A learner's folder of its own."""
-    monkeypatch.setenv("HELPERS_WORK", str(tmp_path))
 
 
 def commented(text):

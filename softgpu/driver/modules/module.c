@@ -107,9 +107,6 @@ char *sg_module_variables(void *handle, size_t *bytes)
     return module ? module->base : NULL;
 }
 
-static uint32_t default_dynamic(uint32_t static_shared)
-{ return static_shared < BLOCK_SHARED ? BLOCK_SHARED - static_shared : 0; }
-
 static void kernel_free(Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->file_count; i++) free((char *)kernel->files[i]);
@@ -169,7 +166,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     memcpy(kernel->cluster, facts->cluster, sizeof kernel->cluster);
     memcpy(kernel->required, facts->required, sizeof kernel->required);
     kernel->ptx_version = facts->ptx_version ? facts->ptx_version : ARCHITECTURE;
-    kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
+    kernel->max_dynamic_shared = BLOCK_SHARED - MIN(facts->static_shared, BLOCK_SHARED);
     kernel->carveout = -1;
     kernel->files = copied(facts->files, facts->file_count, sizeof *kernel->files);
     for (uint32_t i = 0; i < facts->file_count; i++) kernel->files[i] = strdup(facts->files[i]);

@@ -261,17 +261,6 @@ static CUresult launch_queued(Kernel *kernel, const Shape *shape, Packed argumen
 
 /* ---- 2 gather ---- */
 
-/* Packs arguments that are given one by one, as the kernel reads them. */
-static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
-{
-    if (kernel->param_bytes > KERNEL_PARAMETERS || (kernel->param_bytes && !kernel->params))
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: no arguments", kernel->shown);
-    memset(packed, 0, kernel->param_bytes);
-    for (uint32_t i = 0; i < kernel->param_count; i++)
-        memcpy(packed + kernel->params[i][0], params[i], kernel->params[i][1]);
-    return CUDA_SUCCESS;
-}
-
 /* Finds the arguments, which are given one by one or, as `extra` says, packed; packs them into room. */
 static CUresult gather(const Kernel *kernel, void **params, void **extra, char *room, Packed *out)
 {
@@ -284,8 +273,11 @@ static CUresult gather(const Kernel *kernel, void **params, void **extra, char *
             "a tensor map as helpers.tensormap does",
             kernel->shown, kernel->param_align);
     if (params) {
+        memset(room, 0, kernel->param_bytes);
+        for (uint32_t i = 0; i < kernel->param_count; i++)
+            memcpy(room + kernel->params[i][0], params[i], kernel->params[i][1]);
         *out = (Packed){room, kernel->param_bytes};
-        return pack(kernel, params, room);
+        return CUDA_SUCCESS;
     }
     const void *buffer = NULL;
     size_t bytes = 0;

@@ -94,7 +94,7 @@ static CUresult check_shape(const Kernel *kernel, const Shape *shape)
 
 static CUresult check_arguments(const Kernel *kernel, size_t bytes)
 {
-    if (bytes < kernel->param_bytes || kernel->param_bytes > KERNEL_PARAMETERS)
+    if (bytes < kernel->param_bytes)
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
                     kernel->shown, kernel->param_bytes, kernel->takes, bytes);
     if (bytes > kernel->param_bytes)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ... import contract
+from ...ptx.program import elements_of
 from ..emit.function import FunctionEmitter, instruction
 from ..facts.types import bits_of, element_of, vector_size
 from .memory import Access, store_with_driver, stored
-from .parameters import destinations
 from .spaces import host_address, space_of, to_host
 
 OPERATIONS = contract.values("Operation", "OP_")
@@ -33,7 +33,7 @@ def _atomic(e, item):
     with e.when_active():
         # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one,
         # unless it acquires: then the thread waits for it
-        results = destinations(destination) if has_result else ()
+        results = elements_of(destination) if has_result else ()
         used = any(r is not None and r.name in e.found.read_somewhere for r in results)
         waits = used or {"acquire", "acq_rel"} & set(item.modifiers)
         is_red = not waits and operation not in ("exch", "cas")
@@ -41,7 +41,7 @@ def _atomic(e, item):
         address = host_address(e, operand, space)
         e.observer.access(site, address)
         element = element_of(kind)
-        parts = [destinations(source) for source in sources]
+        parts = [elements_of(source) for source in sources]
         for place in range(vector_size(item)):  # a vector is that many atomics of its elements
             out = e.temporary(element, 1, "result") if used else "null"
             pointers = e.spill_all(*(stored(e, part[place], kind) for part in parts))
@@ -52,7 +52,7 @@ def _atomic(e, item):
             arguments = (*_leading(item, site), where, lanes, *pointers, f"ptr {out}")
             e.call_checked("void", "atomic", *arguments)
             if used:
-                e.write(destinations(destination)[place], e.unspill(out, element))
+                e.write(elements_of(destination)[place], e.unspill(out, element))
 
 
 def _leading(item, site: int) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def store_later(e: FunctionEmitter, item) -> int:
     """Perform st.async or red.async at once; return the bytes that each lane stores."""
     place, given, _mbarrier = item.operands
     kind = item.modifiers[-1]
-    values = [stored(e, o, kind) for o in destinations(given)]
+    values = [stored(e, o, kind) for o in elements_of(given)]
     access = Access(e, item, "red" if item.opcode == "red" else "store", place)
     access.observe()
     if item.opcode == "st":

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...ptx.program import Address, Immediate, Register
+from ...ptx.program import Address, Immediate, Register, elements_of
 from ..emit.addresses import operand_sum
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..facts.opcodes import ORDERED
 from ..facts.processor import LOADS_IN_ORDER
 from ..facts.types import bits_of, element_of, is_signed, vector_size
-from .parameters import destinations, load_param, store_param
+from .parameters import load_param, store_param
 from .spaces import own_address, pointer_value, space_of, to_host
 
 _ONE_PIECE = 16
@@ -242,7 +242,7 @@ def _load(e, item):
     with e.when_active():
         access = Access(e, item, "load", operand)
         access.observe()
-        _load_into(e, access, destinations(item.operands[0]))
+        _load_into(e, access, elements_of(item.operands[0]))
         if (
             access.order == "monotonic" and not LOADS_IN_ORDER
         ):  # later loads must not see older values
@@ -409,7 +409,7 @@ def _store(e, item):
     target, source = item.operands[:2]
     kind = item.modifiers[-1]
     if space == "param":
-        store_param(e, item, target, [stored(e, o, kind) for o in destinations(source)])
+        store_param(e, item, target, [stored(e, o, kind) for o in elements_of(source)])
         return
     with e.when_active():
         access = Access(e, item, "store", target)
@@ -417,10 +417,10 @@ def _store(e, item):
         if "release" in item.modifiers:  # after stores that pass the caches by, too
             e.line("fence seq_cst")
         if access.moves_rows:
-            e.spill_registers(destinations(source), kind, "data")
+            e.spill_registers(elements_of(source), kind, "data")
             access.move_row("store")
             return
-        values = [stored(e, o, kind) for o in destinations(source)]
+        values = [stored(e, o, kind) for o in elements_of(source)]
         if not e.store_at_once(access, values):
             store = store_with_driver if access.with_driver else _store_values
             access.run("store", store, *values)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from ...ptx.program import Address, Vector
+from ...ptx.program import Address, elements_of
 from ..emit.function import LANES, FunctionEmitter, Value
 from ..facts.types import bits_of, element_of, is_signed, vector_size
-
-
-def destinations(operand) -> tuple:
-    return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
 def load_param(e: FunctionEmitter, item, operand: Address) -> bool:
@@ -19,7 +15,7 @@ def load_param(e: FunctionEmitter, item, operand: Address) -> bool:
     signed = is_signed(kind)
     step = _parameter_step(e, item, operand.base, operand.offset)
     words = e.parameter_words(operand.base)
-    for number, destination in enumerate(destinations(item.operands[0])):
+    for number, destination in enumerate(elements_of(item.operands[0])):
         offset = operand.offset + number * step
         if words is not None:
             value = _read_words(e, words, offset, element_of(kind))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import contract
 from ...ptx.matrices import BITS, Product, group_product_of, product_of, transfer_of
-from ...ptx.program import Immediate, Vector
+from ...ptx.program import Immediate, Vector, elements_of
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .spaces import host_address, space_of
 
@@ -17,10 +17,6 @@ _OF_INTEGERS = {
     **dict.fromkeys(("s4", "u4"), "nibbles"),
     "b1": "bits",
 }
-
-
-def _elements(operand) -> tuple:
-    return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
 def _how(item, product: Product) -> int:
@@ -69,11 +65,11 @@ def _type_of(kind: str) -> str:
 
 
 def _read_all(e: FunctionEmitter, operand, kind: str) -> list[Value]:
-    return [e.read(register, _type_of(kind)) for register in _elements(operand)]
+    return [e.read(register, _type_of(kind)) for register in elements_of(operand)]
 
 
 def _spilled(e: FunctionEmitter, operand, kind: str, use: str) -> str:
-    return e.spill_registers(_elements(operand), _type_of(kind), f"fragment {use}")
+    return e.spill_registers(elements_of(operand), _type_of(kind), f"fragment {use}")
 
 
 @instruction("mma")
@@ -90,7 +86,7 @@ def _mma(e, item):
             out, _ = _multiply(e, item, product, product.shape, given, metadata)
         else:
             out, _ = _multiply(e, item, product, product.shape, given)
-        e.unspill_registers(_elements(item.operands[0]), out, _element(product))
+        e.unspill_registers(elements_of(item.operands[0]), out, _element(product))
 
 
 def _multiply_quads(e: FunctionEmitter, item, product: Product, given) -> str:
@@ -156,7 +152,7 @@ def _multiply_in_warp(e: FunctionEmitter, item) -> None:
     parts = [_read_all(e, o, kind) for o, kind in zip(item.operands[1:4], kinds)]
     _observe(e, item, product)
     results = _in_warp(e, item, product, *parts)
-    for register, value in zip(_elements(item.operands[0]), results, strict=True):
+    for register, value in zip(elements_of(item.operands[0]), results, strict=True):
         e.write(register, value)
 
 
@@ -297,7 +293,7 @@ def _load_fragment(e: FunctionEmitter, item) -> None:
     pieces = _Pieces(e, item, "load")
     if pieces.corners:
         values = _load_halves(e, item, pieces)
-        for number, register in enumerate(_elements(item.operands[0])):
+        for number, register in enumerate(elements_of(item.operands[0])):
             e.write(register, values[number % len(values)])
         return
     element = f"i{8 * pieces.bytes}"
@@ -311,14 +307,14 @@ def _load_fragment(e: FunctionEmitter, item) -> None:
             part = e.resize(e.unspill(data, element), whole)
             value = e.op("or", value, e.op("shl", part, 8 * pieces.bytes * number))
         values.append(value)
-    for number, register in enumerate(_elements(item.operands[0])):
+    for number, register in enumerate(elements_of(item.operands[0])):
         e.write(register, values[number % len(values)])
 
 
 def _store_fragment(e: FunctionEmitter, item) -> None:
     pieces = _Pieces(e, item, "store")
     element = f"i{8 * pieces.bytes}"
-    for register, places in zip(_elements(item.operands[1]), pieces.places, strict=True):
+    for register, places in zip(elements_of(item.operands[1]), pieces.places, strict=True):
         whole = e.splat(e.integer(e.read(register, "b64" if pieces.bytes == 8 else "b32")))
         for number, place in enumerate(places):
             part = e.resize(e.op("lshr", whole, 8 * pieces.bytes * number), element)
@@ -337,7 +333,7 @@ def _rows(e: FunctionEmitter, item, kind: str, operand, count: int) -> tuple[str
 
 @instruction("ldmatrix")
 def _ldmatrix(e, item):
-    registers = _elements(item.operands[0])
+    registers = elements_of(item.operands[0])
     with e.when_active():
         data = e.temporary("i128", 1, "data")
         rows = _rows(e, item, "load", item.operands[1], len(registers))
@@ -352,7 +348,7 @@ def _ldmatrix(e, item):
 
 @instruction("stmatrix")
 def _stmatrix(e, item):
-    registers = _elements(item.operands[1])
+    registers = elements_of(item.operands[1])
     with e.when_active():
         data = e.temporary("i128", 1, "data")
         for number, register in enumerate(registers):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import contract
-from ...ptx.program import Register, Vector
+from ...ptx.program import Register, Vector, elements_of
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 
 _How = contract.flags("TexelHow", "TEXEL_")
@@ -20,14 +20,10 @@ def _how(item) -> int:
     return int(geometry[-2]) | (_How.layered if geometry[0] == "a" else 0)
 
 
-def _elements(operand) -> tuple:
-    return operand.elements if isinstance(operand, Vector) else (operand,)
-
-
 def _place(e: FunctionEmitter, item, where: Vector) -> tuple[str, str]:
     """Return pointers to the lanes' handles and coordinates."""
     address, coordinates = where.elements
-    numbers = _elements(coordinates)
+    numbers = elements_of(coordinates)
     if len(numbers) not in _NUMBERS[_geometry(item)] or not isinstance(address.base, Register):
         raise e.refusal(item)
     handle = e.op("add", e.read(address.base, "b64"), address.offset)
@@ -54,7 +50,7 @@ def _texture(e, item):
     how = _how(item) | (_How.whole if item.modifiers[-1] == "s32" else 0)
     if item.opcode == "tld4":
         how |= _How.gathers | "rgba".index(item.modifiers[0]) * _How.its_channel
-    results = _elements(item.operands[0])
+    results = elements_of(item.operands[0])
     if len(results) != 4:
         raise e.refusal(item)
     with e.when_active():
@@ -72,7 +68,7 @@ def _surface(e, item):
     where, data = item.operands if stores else reversed(item.operands)
     *_, kind, outside = item.modifiers
     count = next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4")), 1)
-    registers = _elements(data)
+    registers = elements_of(data)
     if len(registers) != count:
         raise e.refusal(item)
     how = _how(item) | (_How.stores if stores else 0)

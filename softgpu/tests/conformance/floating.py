@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from .forms import Form, form, modules, spell
 from .rules import documented, exact
 
-__all__ = ["MODULES"]
+__all__ = ["COMPARISONS", "MODULES", "same", "type_of"]
 
 _ROUND = "- .rn .rz .rm .rp"
-_COMPARE = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
+COMPARISONS = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
 _SMALLEST = 2.0**-126  # below it .ftz forms flush, so they may differ by this much
 
 
-def _type(name: str) -> str:
+def type_of(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _same(names: Iterator[str], operands: int) -> Iterator[Form]:
+def same(names: Iterator[str], operands: int) -> Iterator[Form]:
     for name in names:
-        t = _type(name)
-        yield form(name, t, *[t] * operands, rule=exact(t))
+        t = type_of(name)
+        yield form(name, t, *[t] * operands, rule=exact(t.removesuffix("x2")))
 
 
 def _arithmetic() -> Iterator[Form]:
     flags = {"z": "- .ftz", "s": "- .sat"}
-    yield from _same(spell("{op}{r}{z}{s}.f32", op="add sub mul", r=_ROUND, **flags), 2)
-    yield from _same(spell("{op}{r}{z}{s}.f32", op="fma mad", r=_ROUND[2:], **flags), 3)
-    yield from _same(spell("{op}{r}.f64", op="add sub mul", r=_ROUND), 2)
-    yield from _same(spell("{op}{r}.f64", op="fma mad", r=_ROUND[2:]), 3)
-    yield from _same(spell("div{r}{z}.f32", r=_ROUND[2:], z="- .ftz"), 2)
-    yield from _same(spell("div{r}.f64", r=_ROUND[2:]), 2)
-    yield from _same(spell("{op}{r}{z}.f32", op="sqrt rcp", r=_ROUND[2:], z="- .ftz"), 1)
-    yield from _same(spell("{op}{r}.f64", op="sqrt rcp", r=_ROUND[2:]), 1)
+    yield from same(spell("{op}{r}{z}{s}.f32", op="add sub mul", r=_ROUND, **flags), 2)
+    yield from same(spell("{op}{r}{z}{s}.f32", op="fma mad", r=_ROUND[2:], **flags), 3)
+    yield from same(spell("{op}{r}.f64", op="add sub mul", r=_ROUND), 2)
+    yield from same(spell("{op}{r}.f64", op="fma mad", r=_ROUND[2:]), 3)
+    yield from same(spell("div{r}{z}.f32", r=_ROUND[2:], z="- .ftz"), 2)
+    yield from same(spell("div{r}.f64", r=_ROUND[2:]), 2)
+    yield from same(spell("{op}{r}{z}.f32", op="sqrt rcp", r=_ROUND[2:], z="- .ftz"), 1)
+    yield from same(spell("{op}{r}.f64", op="sqrt rcp", r=_ROUND[2:]), 1)
     choice = {"op": "min max", "z": "- .ftz", "n": "- .NaN", "x": "- .xorsign.abs"}
-    yield from _same(spell("{op}{z}{n}{x}.f32", **choice), 2)
-    yield from _same(["min.f64", "max.f64", "copysign.f32", "copysign.f64"], 2)
-    yield from _same(spell("{op}{z}.f32", op="abs neg", z="- .ftz"), 1)
-    yield from _same(["abs.f64", "neg.f64"], 1)
+    yield from same(spell("{op}{z}{n}{x}.f32", **choice), 2)
+    yield from same(["min.f64", "max.f64", "copysign.f32", "copysign.f64"], 2)
+    yield from same(spell("{op}{z}.f32", op="abs neg", z="- .ftz"), 1)
+    yield from same(["abs.f64", "neg.f64"], 1)
     for t, third in (("f32", "0f3EAAAAAB"), ("f64", "0d3FD5555555555555")):
         for op in ("add.rn", "mul.rn"):
             code = f"{op}.{t} %0, %1, {third};"
@@ -52,7 +53,7 @@ def _tests() -> Iterator[Form]:
     for t in ("f32", "f64"):
         for name in spell("testp.{p}", p="finite infinite number notanumber normal subnormal"):
             yield form(f"{name}.{t}", "pred", t)
-        for name in spell("setp.{c}{z}", c=_COMPARE, z="- .ftz" if t == "f32" else "-"):
+        for name in spell("setp.{c}{z}", c=COMPARISONS, z="- .ftz" if t == "f32" else "-"):
             yield form(f"{name}.{t}", "pred", t, t)
         for name in spell("set.{c}.{d}", c="lt geu nan", d="u32 s32 f32"):
             yield form(f"{name}.{t}", "f32" if name.endswith("f32") else "32", t, t)
@@ -101,9 +102,4 @@ def _approximations() -> Iterator[Form]:
     yield form("rsqrt.approx.f64", "f64", "f64", rule=documented("f64", ulp=2))
 
 
-def _forms() -> Iterator[Form]:
-    for part in (_arithmetic, _tests, _approximations):
-        yield from part()
-
-
-MODULES = modules("float", _forms())
+MODULES = modules("float", chain(_arithmetic(), _tests(), _approximations()))

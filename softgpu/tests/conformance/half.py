@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
+from .floating import COMPARISONS, same, type_of
 from .forms import Form, form, modules, spell
-from .rules import documented, exact
+from .rules import documented
 
 __all__ = ["MODULES"]
-
-_COMPARE = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
-
-
-def _type(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _same(names: Iterator[str], operands: int) -> Iterator[Form]:
-    for name in names:
-        t = _type(name)
-        yield form(name, t, *[t] * operands, rule=exact(t.removesuffix("x2")))
 
 
 def _arithmetic() -> Iterator[Form]:
     half = {"t": "f16 f16x2"}
     flags = {"r": "- .rn", "z": "- .ftz", "s": "- .sat"}
-    yield from _same(spell("{op}{r}{z}{s}.{t}", op="add sub mul", **flags, **half), 2)
-    yield from _same(spell("{op}{r}.{t}", op="add sub mul", r="- .rn", t="bf16 bf16x2"), 2)
-    yield from _same(spell("fma.rn{z}{s}.{t}", z="- .ftz", s="- .sat .relu", **half), 3)
-    yield from _same(spell("fma.rn{s}.{t}", s="- .relu", t="bf16 bf16x2"), 3)
-    yield from _same(spell("{op}{z}.{t}", op="abs neg", z="- .ftz", **half), 1)
-    yield from _same(spell("{op}.{t}", op="abs neg", t="bf16 bf16x2"), 1)
+    yield from same(spell("{op}{r}{z}{s}.{t}", op="add sub mul", **flags, **half), 2)
+    yield from same(spell("{op}{r}.{t}", op="add sub mul", r="- .rn", t="bf16 bf16x2"), 2)
+    yield from same(spell("fma.rn{z}{s}.{t}", z="- .ftz", s="- .sat .relu", **half), 3)
+    yield from same(spell("fma.rn{s}.{t}", s="- .relu", t="bf16 bf16x2"), 3)
+    yield from same(spell("{op}{z}.{t}", op="abs neg", z="- .ftz", **half), 1)
+    yield from same(spell("{op}.{t}", op="abs neg", t="bf16 bf16x2"), 1)
     choice = {"op": "min max", "n": "- .NaN", "x": "- .xorsign.abs"}
-    yield from _same(spell("{op}{z}{n}{x}.{t}", z="- .ftz", **choice, **half), 2)
-    yield from _same(spell("{op}{n}{x}.{t}", **choice, t="bf16 bf16x2"), 2)
+    yield from same(spell("{op}{z}{n}{x}.{t}", z="- .ftz", **choice, **half), 2)
+    yield from same(spell("{op}{n}{x}.{t}", **choice, t="bf16 bf16x2"), 2)
 
 
 def _tests() -> Iterator[Form]:
     for t in ("f16", "bf16"):
-        for name in spell("setp.{c}{z}.{t}", c=_COMPARE, z="- .ftz" if t == "f16" else "-", t=t):
+        for name in spell("setp.{c}{z}.{t}", c=COMPARISONS, z="- .ftz" if t == "f16" else "-", t=t):
             yield form(name, "pred", t, t)
         for name in spell("setp.{c}.{t}x2", c="lt geu nan", t=t):
             code = f"{{ .reg .pred p, q; {name} p|q, %1, %2; selp.u32 %0, 2, 0, q;" + (
@@ -62,16 +52,11 @@ def _approximations() -> Iterator[Form]:
         "ex2.approx.ftz.bf16": {"relative": 2**-7, "absolute": 2**-126},
     }
     for name, bound in bounds.items():
-        t = _type(name)
+        t = type_of(name)
         for operand in (t, f"{t}:ten"):
             rule, note = documented(t, **bound), operand.partition(":")[2]
             yield form(name, t, operand, rule=rule, note=note)
         yield form(f"{name}x2", f"{t}x2", f"{t}x2", rule=documented(t, **bound))
 
 
-def _forms() -> Iterator[Form]:
-    for part in (_arithmetic, _tests, _approximations):
-        yield from part()
-
-
-MODULES = modules("half", _forms())
+MODULES = modules("half", chain(_arithmetic(), _tests(), _approximations()))

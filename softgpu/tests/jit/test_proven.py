@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from softgpu.faults import FaultKind
+from softgpu.jit.analysis import proof
 from softgpu.jit.analysis.strides import strides_along_x
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
@@ -235,3 +236,10 @@ def test_strides_along_x():
     names = [f"%r{number}" for number in range(13)]
     assert [strides[name] for name in names] == [0, 1, 0, 1, 4, 132, None, 1, 0, None, None, 0, -1]
     assert strides["%r13"] is None  # grows with each round
+
+
+def test_what_may_have_changed_meanwhile_is_not_computed_ahead():
+    body = "mov.u32 %r1, %tid.x; mov.u32 %r2, %clock; mov.b64 {%r1, %r2}, %rd0; ret;"
+    text = f"{HEAD}.entry k() {{ .reg .b32 %r<3>; .reg .b64 %rd<1>; {body} }}"
+    items = parse(text).functions["k"].instructions
+    assert [proof._is_address_arithmetic(item) for item in items[:3]] == [True, False, False]

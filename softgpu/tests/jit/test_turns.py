@@ -6,6 +6,8 @@ from softgpu.contract import ffi
 from softgpu.kernel_facts import facts_of
 from softgpu.loaded import LoadedModule
 
+from .text import HEAD
+
 REGISTERS = {
     **dict.fromkeys(("b16", "u16", "s16", "f16", "bf16"), "b16"),
     **dict.fromkeys(("b32", "u32", "s32", "f32", "f16x2", "bf16x2"), "b32"),
@@ -17,10 +19,7 @@ def loop(type_, limit):
     """(loops in each other, the largest constant) of a loop, as the driver gets it."""
     order = "lt" if "f" in type_ else "ne"
     second = "|%p2" if "x2" in type_ else ""
-    text = f"""
-.version 9.0
-.target sm_90
-.address_size 64
+    text = f"""{HEAD}
 .visible .entry k()
 {{
 .reg .pred %p<3>; .reg .{REGISTERS[type_]} %v;
@@ -93,10 +92,7 @@ COUNTED = "add.s32 %j, %j, -1; setp.ne.s32 %p, %j, 0; @%p bra"
     ],
 )
 def test_loops_whose_turns_the_grid_shares(body, depth, few):
-    text = f"""
-.version 9.0
-.target sm_90
-.address_size 64
+    text = f"""{HEAD}
 .visible .entry k()
 {{
 .reg .pred %p; .reg .b32 %i, %j, %n, %stride, %ntid, %nctaid; .reg .b64 %base;

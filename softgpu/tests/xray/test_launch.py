@@ -10,7 +10,7 @@ from helpers.play.trace import record
 from softgpu.loader import Engine
 from softgpu.tests import ROOT
 from softgpu.tests.facts import refused
-from softgpu.xray.launch import OwnTarget, Sparse, target_of, variables_kept
+from softgpu.xray.launch import OwnTarget, Sparse, target_of, text_and_name, variables_kept
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -236,3 +236,8 @@ def test_every_step_is_recorded_on_either_way(driver):
     assert done.lines[step.line].strip() == "x[threadIdx.x] += more;"
     assert stored.value.tolist() == [0.5, 1.5, 2.5, 3.5] and not done.findings
     assert x.get().tolist() == [0, 1, 2, 3]
+
+
+def test_what_is_no_kernel_is_named():
+    with refused(TypeError, "(CUDA source, name)", "str"):
+        text_and_name("scale.cu")

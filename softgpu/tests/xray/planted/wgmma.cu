@@ -271,3 +271,20 @@ extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
     finish(out, d);
 }
+
+// A product ends for all four warps, so what each stored before its share of it is there.
+// launch: grid 1, block 128; in half 1024, in half 128, new float 512
+extern "C" __global__ void a_product_joins_its_warps(const half *a, const half *b, float *out)
+{
+    __shared__ alignas(1024) half tile[1024], other[128];
+    __shared__ float met[128];
+    float d[4] = {};
+    load(tile, other, a, b);
+    met[threadIdx.x] = threadIdx.x;  // caught: race
+    MULTIPLY(d, tile, other);
+    commit();
+    if (!BUG) wait<0>();
+    float seen = met[threadIdx.x ^ 32];  // caught: race
+    wait<0>();
+    out[threadIdx.x] = d[0] + seen;
+}

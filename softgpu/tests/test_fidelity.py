@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from helpers import autoinit, xray
+from softgpu import xray
 from softgpu.fidelity import RECORDED
 from softgpu.findings import Findings
+from softgpu.tests import autoinit
 from softgpu.tests.facts import refused
-from softgpu.tests.xray.recorded_forms import recorded
+from softgpu.tests.recorded_forms import recorded
 from softgpu.words import FindingKind
 
 from pycuda import gpuarray  # isort: skip
@@ -105,5 +106,5 @@ def test_json_has_it():
 
 @pytest.mark.slow
 def test_the_recorded_forms_are_those_of_the_goldens():
-    """Else: python -m softgpu.tests.xray.recorded_forms."""
+    """Else: python -m softgpu.tests.recorded_forms."""
     assert RECORDED.read_text().split() == recorded()

@@ -1,7 +1,7 @@
 """The forms of instructions whose answers a GPU gave: all that the kernels of conformance/, asked/
 and the course's boxes.cu have.
 
-    python -m softgpu.tests.xray.recorded_forms     # writes softgpu/recorded_forms.txt
+    python -m softgpu.tests.recorded_forms     # writes softgpu/recorded_forms.txt
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from softgpu.tests.conformance.suite import CASES
 
 from pycuda.compiler import compile  # isort: skip (runner chose the driver)
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 NVCC = {"no_extern_c": True, "arch": "sm_90a"}
 
 
