@@ -137,22 +137,35 @@ def predict(report):
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
     work = max(near, *busy.values())
-    shared = max(near, *memory.values(), *pipes.values())  # where the waiting stand in line
     waiting = max(sum(waits.values()) - first, 0)
-    steps = waits["dependent steps"] + waits["barriers"]
-    in_step = max(max(near, *pipes.values()) - steps, 0) / max(_waves(report)[1], 1)
-    if _multiplies(report):
-        in_step, shared = 0, max(memory.values())  # its chains take turns at the rest themselves
-    together = _both(waiting + in_step, work, of.queueing * waiting * shared)
+    # where the waiting stand in line; chains of products take turns at pipes themselves
+    own = {} if _multiplies(report) else pipes | {"L1 and shared": near}
+    queued = of.queueing * max([*memory.values(), *own.values()])
+    # blocks that begin together wait together, and then none of them works: those of a wave
+    in_step = _of_others(report, of, own) / max(_waves(report)[1], 1)
+    together = _both(waiting, work, waiting * max(in_step, queued))
     limits = {what: us for what, us in (busy | waits).items() if us} | {"launch": of.launch_us}
     kind = _kind(report, max(limits, key=lambda what: limits[what]))
     return Prediction(of.launch_us + first + together, limits, of, kind=kind)
 
 
+def _of_others(report, of, own):
+    """What the busiest part of a multiprocessor does for other warps than the one that waits."""
+    blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
+    warps = blocks * ceil(report.thread_count / LANES)
+    sharing = {"L1 and shared": warps}  # of pipes, each quarter has its own
+    return max([us * max(1 - 1 / sharing.get(what, warps / QUARTERS), 0)
+                for what, us in own.items()], default=0)  # fmt: skip
+
+
 def _kind(report, limit):
     """Its kind of launches; "" for those that use local memory or spill registers."""
     t, opcodes = report.total, report.machine.opcodes
-    if t["ldl.requests"] or t["stl.requests"] or any(o.startswith(("LDL", "STL")) for o in opcodes):
+    if (
+        t["ldl.requests"]
+        or t["stl.requests"]
+        or any(n and o.startswith(("LDL", "STL")) for o, n in opcodes.items())
+    ):
         return ""
     if _multiplies(report) or report.caches.bulk_lines:
         return "tensor"
