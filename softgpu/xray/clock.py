@@ -136,26 +136,29 @@ def predict(report):
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
-    work = max(near, *busy.values())
+    work = max(near, *busy.values(), memory["L2 reads"] + _scattered_us(report, of))
     waiting = max(sum(waits.values()) - first, 0)
     # where the waiting stand in line; chains of products take turns at pipes themselves
     own = {} if _multiplies(report) else pipes | {"L1 and shared": near}
-    queued = of.queueing * max([*memory.values(), *own.values()])
+    queued = of.queueing * waiting * max([*memory.values(), *own.values()])
     # blocks that begin together wait together, and then none of them works: those of a wave
-    in_step = _of_others(report, of, own) / max(_waves(report)[1], 1)
-    together = _both(waiting, work, waiting * max(in_step, queued))
+    alone, others = _shares(report, of, own)
+    in_step = max(waiting - alone, 0) * others / max(_waves(report)[1], 1)
+    together = _both(waiting, work, max(in_step, queued))
     limits = {what: us for what, us in (busy | waits).items() if us} | {"launch": of.launch_us}
     kind = _kind(report, max(limits, key=lambda what: limits[what]))
     return Prediction(of.launch_us + first + together, limits, of, kind=kind)
 
 
-def _of_others(report, of, own):
-    """What the busiest part of a multiprocessor does for other warps than the one that waits."""
+def _shares(report, of, own):
+    """(what one warp issues while the others wait, what the busiest part of a multiprocessor does
+    for the others), of the launch's time."""
     blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
     warps = blocks * ceil(report.thread_count / LANES)
-    sharing = {"L1 and shared": warps}  # of pipes, each quarter has its own
-    return max([us * max(1 - 1 / sharing.get(what, warps / QUARTERS), 0)
-                for what, us in own.items()], default=0)  # fmt: skip
+    quarter = max(warps / QUARTERS, 1)  # each has pipes of its own
+    sharing = {"L1 and shared": warps}
+    others = [us * (1 - 1 / sharing.get(what, quarter)) for what, us in own.items()]
+    return own.get("instructions", 0) / quarter, max(others, default=0)
 
 
 def _kind(report, limit):
@@ -275,6 +278,11 @@ def _atomics(report, of):
     return {"L2 atomics": busiest_ns / 1e3}
 
 
+def _scattered_us(report, of):
+    """What atomics take of the L2 where they go to so many lines that all of it is busy."""
+    return float(report.arrays["turns"].sum()) * min(of.atomic_ns.values()) / 1e3
+
+
 def _repeats(t):
     """Turns of atomics at an address that the same warp has just changed: those beyond one for each
     of a line's four sectors."""
@@ -305,9 +313,18 @@ def _pipes(report, of):
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
     shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
     cycles["L1"] = near + local
-    cycles["shared memory"] = shared + shuffles
+    cycles["shared memory"] = shared + _without_lanes(report) + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _without_lanes(report):
+    """Wavefronts of accesses to shared memory that a predicate turns off for a whole warp."""
+    if _multiplies(report):  # a fragment's access is several instructions
+        return 0
+    opcodes, t = report.machine.opcodes, report.total
+    issued = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "STS", "ATOMS"))
+    return max(issued - sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms")), 0)
 
 
 def _spilled(report, opcode, op):

@@ -491,3 +491,24 @@ def test_a_long_launch_on_one_line_does_not_count_for_all_of_memory():
     body = "float sum = 0; for (int k = 0; k < 64; k++) sum += x[k & 31]; if (sum == 1) x[i] = 2;"
     report = reading(body.replace("x[k", "((volatile float *)x)[k"), 1024, 256)
     assert report.caches.l1_loads <= report.total["ld.sectors"] == 64 * 1024 * 8
+
+
+def test_blocks_of_a_wave_wait_together_and_work_together():
+    body = """float sum = 0;
+    for (int k = 0; k < 64; k++) {
+        float v = x[(32 * k + i + int(sum)) & 4095];
+    #pragma unroll
+        for (int m = 0; m < 40; m++) v = v * v + 1;
+        sum += v - v;
+    }
+    if (sum == 1) x[i] = 2;"""
+
+    def together(waves):
+        """The predicted time over what waiting and working would take one after the other."""
+        report = reading(body, 132 * 2 * waves, 1024)
+        waits = "latency of memory", "dependent steps", "turns of blocks"
+        waiting = sum(report.limits.get(what, 0) for what in waits)
+        took = report.predicted_us - report.chip.launch_us
+        return took / (waiting + report.limits["instructions"])
+
+    assert together(16) < 0.8 < 0.95 < together(1) < 1.05
