@@ -138,37 +138,31 @@ def predict(report):
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
     work = max(near, *busy.values(), memory["L2 reads"] + _scattered_us(report, of))
     waiting = max(sum(waits.values()) - first, 0)
-    # where the waiting stand in line; chains of products take turns at pipes themselves
-    own = {} if _multiplies(report) else pipes | {"L1 and shared": near}
-    queued = of.queueing * waiting * max([*memory.values(), *own.values()])
-    # blocks that begin together wait together, and then none of them works: those of a wave
-    alone, others = _shares(report, of, own)
-    in_step = max(waiting - alone, 0) * others / max(_waves(report)[1], 1)
-    together = _both(waiting, work, max(in_step, queued))
+    queued, in_step = memory.values(), 0
+    if not _multiplies(report):  # whose chains take turns at pipes themselves
+        queued = near, *memory.values(), *pipes.values()
+        in_step = _in_step(report, of, waiting, waiting - waits["dependent steps"], near, pipes)
+    together = _both(waiting, work, max(in_step, of.queueing * waiting * max(queued)))
     limits = {what: us for what, us in (busy | waits).items() if us} | {"launch": of.launch_us}
     kind = _kind(report, max(limits, key=lambda what: limits[what]))
     return Prediction(of.launch_us + first + together, limits, of, kind=kind)
 
 
-def _shares(report, of, own):
-    """(what one warp issues while the others wait, what the busiest part of a multiprocessor does
-    for the others), of the launch's time."""
+def _in_step(report, of, waiting, away, near, pipes):
+    """Contention of blocks that begin together, those of a wave: they wait together, and then all
+    want the L1 and shared memory. Pipes change between warps at each step, so that only those who
+    were away, for memory or at a barrier, stand in line there."""
     blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
     warps = blocks * ceil(report.thread_count / LANES)
-    quarter = max(warps / QUARTERS, 1)  # each has pipes of its own
-    sharing = {"L1 and shared": warps}
-    others = [us * (1 - 1 / sharing.get(what, quarter)) for what, us in own.items()]
-    return own.get("instructions", 0) / quarter, max(others, default=0)
+    near_us = near * (1 - 1 / warps)  # what others need
+    pipe_us = max(pipes.values()) * max(1 - QUARTERS / warps, 0)
+    return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
 
 
 def _kind(report, limit):
     """Its kind of launches; "" for those that use local memory or spill registers."""
     t, opcodes = report.total, report.machine.opcodes
-    if (
-        t["ldl.requests"]
-        or t["stl.requests"]
-        or any(n and o.startswith(("LDL", "STL")) for o, n in opcodes.items())
-    ):
+    if t["ldl.requests"] or t["stl.requests"] or any(o.startswith(("LDL", "STL")) for o in opcodes):
         return ""
     if _multiplies(report) or report.caches.bulk_lines:
         return "tensor"
