@@ -149,7 +149,7 @@ def predict(report):
 
 
 def _in_step(report, of, waiting, away, near, pipes):
-    """Contention of blocks that begin together, those of a wave: they wait together, and then all
+    """Contention of the blocks of a wave, which begin together: they wait together, and then all
     want the L1 and shared memory. Pipes change between warps at each step, so that only those who
     were away, for memory or at a barrier, stand in line there."""
     blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
