@@ -136,17 +136,27 @@ def predict(report):
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
-    work = max(near, *busy.values())
-    shared = max(near, *memory.values(), *pipes.values())  # where the waiting stand in line
+    work = max(near, *busy.values(), memory["L2 reads"] + _scattered_us(report, of))
     waiting = max(sum(waits.values()) - first, 0)
-    steps = waits["dependent steps"] + waits["barriers"]
-    in_step = max(max(near, *pipes.values()) - steps, 0) / max(_waves(report)[1], 1)
-    if _multiplies(report):
-        in_step, shared = 0, max(memory.values())  # its chains take turns at the rest themselves
-    together = _both(waiting + in_step, work, of.queueing * waiting * shared)
+    queued, in_step = memory.values(), 0
+    if not _multiplies(report):  # whose chains take turns at pipes themselves
+        queued = near, *memory.values(), *pipes.values()
+        in_step = _in_step(report, of, waiting, waiting - waits["dependent steps"], near, pipes)
+    together = _both(waiting, work, max(in_step, of.queueing * waiting * max(queued)))
     limits = {what: us for what, us in (busy | waits).items() if us} | {"launch": of.launch_us}
     kind = _kind(report, max(limits, key=lambda what: limits[what]))
     return Prediction(of.launch_us + first + together, limits, of, kind=kind)
+
+
+def _in_step(report, of, waiting, away, near, pipes):
+    """Contention of the blocks of a wave, which begin together: they wait together, and then all
+    want the L1 and shared memory. Pipes change between warps at each step, so that only those who
+    were away, for memory or at a barrier, stand in line there."""
+    blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
+    warps = blocks * ceil(report.thread_count / LANES)
+    near_us = near * (1 - 1 / warps)  # what others need
+    pipe_us = max(pipes.values()) * max(1 - QUARTERS / warps, 0)
+    return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
 
 
 def _kind(report, limit):
@@ -262,6 +272,11 @@ def _atomics(report, of):
     return {"L2 atomics": busiest_ns / 1e3}
 
 
+def _scattered_us(report, of):
+    """What atomics take of the L2 where they go to so many lines that all of it is busy."""
+    return float(report.arrays["turns"].sum()) * min(of.atomic_ns.values()) / 1e3
+
+
 def _repeats(t):
     """Turns of atomics at an address that the same warp has just changed: those beyond one for each
     of a line's four sectors."""
@@ -292,9 +307,18 @@ def _pipes(report, of):
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
     shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
     cycles["L1"] = near + local
-    cycles["shared memory"] = shared + shuffles
+    cycles["shared memory"] = shared + _without_lanes(report) + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _without_lanes(report):
+    """Wavefronts of accesses to shared memory that a predicate turns off for a whole warp."""
+    if _multiplies(report):  # a fragment's access is several instructions
+        return 0
+    opcodes, t = report.machine.opcodes, report.total
+    issued = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "STS", "ATOMS"))
+    return max(issued - sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms")), 0)
 
 
 def _spilled(report, opcode, op):

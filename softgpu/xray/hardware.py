@@ -36,10 +36,10 @@ class MachineRuns:
 
     @property
     def opcodes(self) -> dict[str, float]:
-        """{opcode: how many of them}."""
+        """{opcode: how many of them}, of those that ran."""
         found: defaultdict[str, float] = defaultdict(float)
         for block, runs in zip(self.blocks, self.runs):
-            for instruction in block.instructions:
+            for instruction in block.instructions if runs else ():
                 found[instruction.opcode] += runs
         return found
 

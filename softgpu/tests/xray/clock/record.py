@@ -113,12 +113,20 @@ def save(path, cases, times, counts=None, kept=None):
         csv.writer(file, lineterminator="\n").writerows(lines.values())
 
 
-def main():
+def everyone():
+    """All cases, set by set."""
     from .blind import BLIND
-    from .cases import CASES, MIDDLING
+    from .cases import CASES
     from .hopper import HOPPER
     from .mechanisms import MECHANISMS
+    from .public import PUBLIC
     from .tensor import TENSOR
+
+    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC
+
+
+def main():
+    from .cases import MIDDLING
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", help="only cases of this set")
@@ -127,8 +135,7 @@ def main():
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    everyone = *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS
-    cases = [case for case in everyone if options.set in (None, case.set)]
+    cases = [case for case in everyone() if options.set in (None, case.set)]
     if options.launch:
         by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])

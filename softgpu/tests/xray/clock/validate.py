@@ -25,7 +25,7 @@ from softgpu.tests import ROOT
 from softgpu.xray.chip import MODELLED
 from softgpu.xray.clock import ERRORS
 
-from .record import GOLDEN
+from .record import GOLDEN, everyone
 
 PREDICTED = GOLDEN.with_name("predicted.csv")
 PAGE, PICTURE = ROOT / "docs/clock.md", ROOT / "docs/clock.png"
@@ -38,16 +38,21 @@ METRICS = (
 )
 COLUMNS = "case", "predicted_us", "limit", "kind", *METRICS
 FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
-TENSOR_SETS = {
+SETS = {
+    "course": "the course's kernels",
+    "people": "kernels that people write",
+    "blind": "the third set",
+    "mechanisms, blind": "register tiles, local memory, structs, scans",
+    "public, blind": "kernels of public programs",
     "tensor": "by tensor cores",
-    "tensor, blind": "**by tensor cores, predicted before anyone looked**",
+    "tensor, blind": "by tensor cores",
     "hopper": "by warpgroups and boxes",
-    "hopper, blind": "**by warpgroups and boxes, predicted before anyone looked**",
+    "hopper, blind": "by warpgroups and boxes",
 }
-MECHANISMS = "mechanisms, blind"
-MECHANISMS_SAID = "**register tiles, local memory, structs, scans, predicted before anyone looked**"
-SETS = {"course": "the course's kernels", "people": "kernels that people write"}
-FIXED = "the same, with what they showed fixed"
+BY_TENSOR_CORES = "tensor", "hopper"
+OLDER = {("h100", "tensor, blind")}  # predicted with an H200's cycles, and not again
+FIRST = "**{}, predicted before anyone looked**"
+NOW = "the same, by the present model"
 WORST = 16
 
 
@@ -121,7 +126,7 @@ def off(golden, predicted, metric, by_tensor_cores=False):
     return np.array([
         abs(float(predicted[name][metric]) / float(row[metric]) - 1)
         for name, row in golden.items()
-        if (row["set"] in TENSOR_SETS) == by_tensor_cores
+        if row["set"].startswith(BY_TENSOR_CORES) == by_tensor_cores
         and name in predicted and predicted[name][metric] and row[metric]
         and float(row[metric]) > FEW.get(metric, 20_000)
     ])  # fmt: skip
@@ -140,20 +145,24 @@ def by_set(sets):
     return lines
 
 
+def found_of(chip):
+    """[(Errors, what it is called)] of a GPU's sets: of a blind one, of what the clock said before
+    the GPU had run it, and of what it says now."""
+    golden, predicted, before = map(read, (times(chip), predictions(chip), first_said(chip)))
+    found = []
+    for wanted, told in SETS.items():
+        names = {name for name, row in golden.items() if row["set"] == wanted}
+        if wanted.endswith("blind") and names & before.keys():
+            found.append((Errors(golden, before, wanted), FIRST.format(told)))
+            told = NOW
+        if names & predicted.keys() and not (told == NOW and (chip, wanted) in OLDER):
+            found.append((Errors(golden, predicted, wanted), told))
+    return found
+
+
 def table_of(chip):
     """The table of another GPU's sets."""
-    golden, predicted, before = (
-        read(path)
-        for path in (GOLDEN.with_name(f"{chip}.csv"), predictions(chip), first_said(chip))
-    )
-    sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
-    known = {row["set"] for row in golden.values()}
-    found = [
-        (Errors(golden, before if told.startswith("**") else predicted, wanted), told)
-        for wanted, told in (sets | {MECHANISMS: MECHANISMS_SAID}).items()
-        if wanted in known
-    ]
-    return "\n".join(by_set([*found, (Errors(golden, predicted, MECHANISMS), FIXED)]))
+    return "\n".join(by_set(found_of(chip)))
 
 
 def times(chip):
@@ -171,20 +180,10 @@ def first_said(chip):
     return GOLDEN.with_name("blind.csv" if chip == MODELLED else f"{chip}_blind.csv")
 
 
-def tables(golden, predicted, before):
-    """The tables of docs/clock.md. before: what was said of the blind set while it was that."""
-    sets = [(Errors(golden, predicted, wanted), told) for wanted, told in SETS.items()]
-    sets.append((Errors(golden, before, "blind"), "**predicted before an H200 ran them**"))
-    of_tensor = [
-        (Errors(golden, before if wanted.endswith("blind") else predicted, wanted), told)
-        for wanted, told in TENSOR_SETS.items()
-    ]
-    fixed = [
-        (Errors(golden, predicted, wanted), FIXED)
-        for wanted in ("blind", "tensor, blind", "hopper, blind")
-    ]
-    lines = by_set([*sets, fixed[0], *of_tensor[:2], fixed[1], *of_tensor[2:], fixed[2]])
-    sets += of_tensor
+def tables():
+    """The tables of docs/clock.md that are of the GPU that the software GPU stands for."""
+    golden, predicted = read(GOLDEN), read(PREDICTED)
+    lines = by_set(found_of(MODELLED))
     head = "launches | median error | within 20 %"
     lines += ["", f"| count | {head} | by tensor cores: {head} |", f"|{'---|' * 7}"]
     for metric in METRICS:
@@ -195,11 +194,12 @@ def tables(golden, predicted, before):
             cells.append(f"{len(found)} | {shares}")
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "| farthest off | measured, µs | predicted, µs |  |", "|---|---|---|---|"]
-    everyone = {}
-    for errors, _ in sets:
-        everyone |= {name: (*errors.times[name], errors.of[name]) for name in errors.worst()}
-    for name in sorted(everyone, key=lambda n: -abs(everyone[n][2]))[:WORST]:
-        us, took, error = everyone[name]
+    farthest = {}
+    for wanted in SETS:
+        errors = Errors(golden, predicted, wanted)
+        farthest |= {name: (*errors.times[name], errors.of[name]) for name in errors.worst()}
+    for name in sorted(farthest, key=lambda n: -abs(farthest[n][2]))[:WORST]:
+        us, took, error = farthest[name]
         lines.append(f"| {name} | {took:,.1f} | {us:,.1f} | {error:+.0%} |".replace("%", " %"))
     return "\n".join(lines)
 
@@ -254,7 +254,7 @@ def table_of_kinds():
     return "\n".join(lines)
 
 
-def picture(golden, predicted):
+def picture(golden, predicted, before):
     """Predicted against measured, a point for each launch."""
 
     def paint(axes):
@@ -262,9 +262,11 @@ def picture(golden, predicted):
         axes.plot([low, high], [low, high], color=plots.INK, linewidth=1)
         for factor in (0.7, 1.3):
             axes.plot([low, high], [low * factor, high * factor], ":", color=plots.INK, linewidth=1)
-        sets = SETS | {"blind": "predicted before they were run"}
-        for (wanted, told), colour, marker in zip(sets.items(), plots.COLOURS, plots.MARKERS):
-            us, took = zip(*Errors(golden, predicted, wanted).times.values())
+        sets = "course", "people", "blind"
+        for wanted, colour, marker in zip(sets, plots.COLOURS, plots.MARKERS):
+            said = before if wanted == "blind" else predicted
+            told = "predicted before they were run" if wanted == "blind" else SETS[wanted]
+            us, took = zip(*Errors(golden, said, wanted).times.values())
             axes.plot(took, us, marker, color=colour, markersize=4, alpha=0.7, label=told)
         axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
         axes.set(xlabel="measured on an H200, µs", ylabel="predicted, µs")
@@ -283,31 +285,23 @@ def write(mark, text):
 
 
 def main():
-    from .blind import BLIND
-    from .cases import CASES
-    from .hopper import HOPPER
-    from .mechanisms import MECHANISMS as OF_MECHANISMS
-    from .tensor import TENSOR
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = [*SETS, "blind", *TENSOR_SETS, MECHANISMS]
-    parser.add_argument("--profile", nargs="*", choices=known, help="run these sets anew, first")
+    parser.add_argument(
+        "--profile", nargs="*", choices=list(SETS), help="run these sets anew, first"
+    )
     parser.add_argument("--chip", default=MODELLED, help="another GPU than the H200")
     options = parser.parse_args()
     if options.profile is not None:
-        sets = options.profile or [*SETS, "blind"]
-        cases = [*CASES, *BLIND, *TENSOR, *HOPPER, *OF_MECHANISMS]
+        sets = options.profile or list(SETS)
         recorded = read(times(options.chip))
-        cases = [case for case in cases if case.name in recorded]
+        cases = [case for case in everyone() if case.name in recorded]
         profile(cases, sets, options.chip, predictions(options.chip))
     if options.chip != MODELLED:
         return write(options.chip, table_of(options.chip))
-    golden, predicted = read(GOLDEN), read(PREDICTED)
-    before = read(first_said(MODELLED))
     ERRORS.write_text(json.dumps(intervals(), indent=1) + "\n")
     write("kinds", table_of_kinds())
-    picture(golden, predicted | before).save(PICTURE)
-    return write("validation", tables(golden, predicted, before))
+    picture(read(GOLDEN), read(PREDICTED), read(first_said(MODELLED))).save(PICTURE)
+    return write("validation", tables())
 
 
 if __name__ == "__main__":
