@@ -19,6 +19,7 @@ constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
 constexpr int BOXED = 0;
+constexpr int SPLITS = 1;  // of k, that a cluster adds
 
 struct Copies {
     const Map &of_a, &of_b;
@@ -36,10 +37,8 @@ struct Copies {
     }
 };
 
-extern "C" __global__ __launch_bounds__(block_of(ROWS),
-                                        1) void hopper(const __grid_constant__ Maps<2 + BOXED> maps,
-                                                       Out *c, long long m, long long n, int steps,
-                                                       int splits, int batch, Splits all)
+__device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
+                        int splits, int batch)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
@@ -47,6 +46,23 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS),
     auto results = [=](Tile tile) {
         return Product<Out, Acc, C_PACK>{c + tile.z * m * n, TURNED ? n : m, TURNED ? m : n};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2], all);
+    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
+}
+
+extern "C" __global__ __launch_bounds__(block_of(ROWS),
+                                        1) void hopper(const __grid_constant__ Maps<2 + BOXED> maps,
+                                                       Out *c, long long m, long long n, int steps,
+                                                       int splits, int batch)
+{
+    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, splits, batch);
+}
+
+// A launch in clusters, even of one block, would keep some multiprocessors from the kernel above.
+extern "C" __global__ __cluster_dims__(SPLITS)
+    __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
+                                                     Out *c, long long m, long long n, int steps,
+                                                     int splits, int batch)
+{
+    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, splits, batch);
 }

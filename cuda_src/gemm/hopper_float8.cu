@@ -16,6 +16,7 @@ constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
 constexpr int APART = 128;
 constexpr int BOXED = 0;
+constexpr int SPLITS = 1;  // of k, that a cluster adds
 
 struct Copies {
     const Map &of_a, &of_b;
@@ -33,9 +34,8 @@ struct Copies {
     }
 };
 
-extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
-    const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
-    int splits, int batch, Splits all, Scales scales)
+__device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
+                        int splits, int batch, Scales scales)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
@@ -43,6 +43,22 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
     auto results = [=](Tile tile) {
         return ScaledProduct<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2], all);
+    multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED,
+             SPLITS>(Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results,
+                     maps.of[BOXED * 2]);
+}
+
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
+    const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
+    int splits, int batch, Scales scales)
+{
+    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, splits, batch, scales);
+}
+
+extern "C" __global__ __cluster_dims__(SPLITS)
+    __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
+                                                     Out *c, long long m, long long n, int steps,
+                                                     int splits, int batch, Scales scales)
+{
+    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, splits, batch, scales);
 }

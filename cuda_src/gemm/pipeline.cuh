@@ -14,11 +14,12 @@
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
 // has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a
-// result of each split, tile.z; or, if there are Splits, the last block of a tile adds them up (join). Launch as many
-// blocks as there are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 +
-// ROWS / 16 * PATCH_BYTES bytes of shared memory.
+// result of each split, tile.z; or, if there are SPLITS, these are a cluster of blocks, which adds them up (join). Launch
+// as many blocks as there are multiprocessors, or tiles (of clusters: as many as splits of tiles), of block_of(ROWS)
+// threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
 #pragma once
 #include "common/boxes.cuh"
+#include "common/cluster.cuh"
 #include "gemm/tensor.cuh"
 #include "gemm/warpgroup.cuh"
 
@@ -44,6 +45,12 @@ struct Tiles {
           each(splits > 1 ? (steps + splits - 1) / splits : steps), steps(steps),
           count(down * across * splits * batch)
     {
+    }
+    // The only tile of a block of a cluster, which has all splits of one.
+    __device__ int in_cluster(int splits) const
+    {
+        int tile = blockIdx.x / splits, all = down * across;
+        return (tile / all * splits + blockIdx.x % splits) * all + tile % all;
     }
     __device__ Tile operator()(int number) const
     {
@@ -77,7 +84,7 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
                                                             sum[first / 2 + i + 1]};
         }
         __syncwarp();
-#pragma unroll 1
+#pragma unroll(AT_ONCE < 4 ? 8 : 1)
         for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
             int row = n / (PATCH_COLUMNS / AT_ONCE),
                 column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
@@ -226,56 +233,45 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
-// Where blocks leave the sums of splits, a float of each of their tiles' elements, and count them: 0 between launches.
-struct Splits {
-    float *sums;
-    unsigned *arrived;
-};
-
-// Leaves a split's sums. The last to leave its own gets them all, added in the order of the splits: true.
-template <int ROWS, int COLUMNS>
-__device__ bool join(float (&sum)[COLUMNS / 2], const Tiles<ROWS, COLUMNS> &tiles, Tile &tile,
-                     Splits all)
+// Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through the
+// memory of the stages, which all threads have read; row: the first of a thread's two rows.
+template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, typename Result>
+__device__ void join(Result result, int row, int left, const float (&sum)[COLUMNS / 2],
+                     unsigned char *stages)
 {
-    constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8, TOGETHER = 8;
-    __shared__ bool last;
-    int split = tile.z % tiles.splits;
-    tile.z /= tiles.splits;
-    int place = (tile.z * tiles.across + tile.left / COLUMNS) * tiles.down + tile.top / ROWS;
-    float4 *from = reinterpret_cast<float4 *>(all.sums) + threadIdx.x;
-    from += (long long)place * tiles.splits * FOURS * THREADS;
+    constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8;
+    float4 *mine = reinterpret_cast<float4 *>(stages) + threadIdx.x;
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
 #pragma unroll
     for (int n = 0; n < FOURS; ++n)
-        from[(split * FOURS + n) * THREADS] =
-            make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
-    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicInc(all.arrived + place, tiles.splits - 1) == tiles.splits - 1;
-        __threadfence();
-    }
-    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
-    if (!last) return false;
-#pragma unroll
-    for (int first = 0; first < FOURS; first += TOGETHER) {
-#pragma unroll
-        for (int i = 0; i < TOGETHER * 4; ++i) sum[first * 4 + i] = 0;
+        mine[n * THREADS] = make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
+    arrive_in_cluster();
+    wait_in_cluster();  // all blocks have left their sums
+    int rank = blockIdx.x % SPLITS;
 #pragma unroll 1
-        for (int p = 0; p < tiles.splits; ++p)
+    for (int n = FOURS * rank / SPLITS; n < FOURS * (rank + 1) / SPLITS; ++n) {
+        float4 part[SPLITS], all = {};
 #pragma unroll
-            for (int n = first; n < first + TOGETHER; ++n) {
-                float4 four = __ldcg(from + (p * FOURS + n) * THREADS);
-                sum[n * 4] += four.x, sum[n * 4 + 1] += four.y;
-                sum[n * 4 + 2] += four.z, sum[n * 4 + 3] += four.w;
-            }
+        for (int p = 0; p < SPLITS; ++p) part[p] = *in_block(mine + n * THREADS, p);
+#pragma unroll
+        for (int p = 0; p < SPLITS; ++p)
+            all.x += part[p].x, all.y += part[p].y, all.z += part[p].z, all.w += part[p].w;
+        int column = left + n * 8 + threadIdx.x % 4 * 2;
+        if constexpr (TURNED) {
+            result.store(column, row, Packed<float, 2>{all.x, all.z});
+            result.store(column + 1, row, Packed<float, 2>{all.y, all.w});
+        } else {
+            result.store(row, column, Packed<float, 2>{all.x, all.y});
+            result.store(row + 8, column, Packed<float, 2>{all.z, all.w});
+        }
     }
-    return true;
+    arrive_in_cluster();
+    wait_in_cluster();  // no block goes while another reads its sums
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          int APART = 0, bool BOXED = false, typename Copy, typename Results>
-__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes,
-                         Splits all = {})
+          int APART = 0, bool BOXED = false, int SPLITS = 1, typename Copy, typename Results>
+__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
     constexpr bool HOLDS = is_turned<T, A_ALONG_K>();
@@ -285,7 +281,8 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
     __shared__ Tile tile_of[STAGES];  // whose first step a stage is: consumers need not divide
     unsigned begin = __cvta_generic_to_shared(stages), stage = 0, parity = 0;
     unsigned full = __cvta_generic_to_shared(barriers), empty = full + STAGES * 8;
-    int group = threadIdx.x / GROUP;
+    int group = threadIdx.x / GROUP, first = blockIdx.x, then = gridDim.x;
+    if (SPLITS > 1) first = tiles.in_cluster(SPLITS), then = tiles.count;
     auto advance = [&] {
         if (++stage == STAGES) stage = 0, parity ^= 1;
     };
@@ -300,7 +297,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         signal_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
         if (threadIdx.x % GROUP >= 32) return;
-        for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
+        for (int number = first; number < tiles.count; number += then) {
             Tile tile = tiles(number);
             copy.begin(tile);
             for (int step = 0; step < tile.steps; ++step, advance()) {
@@ -323,7 +320,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
     int turn = 0, row = HOLDS ? held_row(warp) : 0;
-    for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
+    for (int number = first; number < tiles.count; number += then) {
         Tile tile;
         float sum[COLUMNS / 2];
         unsigned before = 0;
@@ -355,8 +352,14 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         } while (++step < tile.steps);
         wait_for_products<0>();
         if (!APART && threadIdx.x % READER == 0) arrive(before);
-        if (all.sums && !join(sum, tiles, tile, all)) continue;
         int top = tile.top + warp * HIGH;
+        if constexpr (SPLITS > 1) {
+            tile.z /= SPLITS;
+            join<ROWS, COLUMNS, SPLITS, HOLDS>(results(tile),
+                                               HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4,
+                                               tile.left, sum, stages);
+            return;
+        }
         if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
         else if constexpr (BOXED)
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);

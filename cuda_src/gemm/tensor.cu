@@ -1,6 +1,6 @@
 // Product of matrices by tensor cores: a[m, k] times b[k, n] -> c[m, n], a batch of them over blockIdx.z,
 // `strides` apart. Either may lie transposed: neighbours in memory are along k (A_ALONG_K, B_ALONG_K) or across
-// it; elements that are no 16 bits need both along k. Lines, strides and addresses are multiples of 16 bytes,
+// it; elements that are no 16 bits need both along k. Lines, strides and addresses are multiples of BYTES (4, 8 or 16),
 // c's of C_PACK elements. WHOLE: ROWS, COLUMNS and 128 bytes divide m, n and k. Launch a grid of
 // (m / ROWS * n / COLUMNS, rounded up, splits, batch) blocks of a warp for each WARP_ROWS x WARP_COLUMNS, with
 // STAGES * (ROWS + COLUMNS) * 128 bytes of shared memory. Split p of k makes c[batch, p, m, n].
@@ -15,6 +15,7 @@ constexpr int A_ALONG_K = 1;
 constexpr int B_ALONG_K = 0;
 constexpr int C_PACK = 8;
 constexpr int WHOLE = 0;
+constexpr int BYTES = 16;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int WARP_ROWS = 64;
@@ -49,8 +50,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__re
          (A_ALONG_K ? top * strides.a + begin : begin * strides.a + top);
     b += blockIdx.z * strides.b_batch +
          (B_ALONG_K ? left * strides.b + begin : begin * strides.b + left);
-    Lines<T, A_ALONG_K, ROWS, BLOCK, WHOLE> of_a(a, strides.a, m - top);
-    Lines<T, B_ALONG_K, COLUMNS, BLOCK, WHOLE> of_b(b, strides.b, n - left);
+    Lines<T, A_ALONG_K, ROWS, BLOCK, WHOLE, BYTES> of_a(a, strides.a, m - top);
+    Lines<T, B_ALONG_K, COLUMNS, BLOCK, WHOLE, BYTES> of_b(b, strides.b, n - left);
     Product<Out, Acc, C_PACK> product = {
         c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
     multiply<WARP_ROWS, WARP_COLUMNS, STAGES, Acc>(of_a, of_b, product, top, left, depth);

@@ -61,6 +61,20 @@ __device__ inline void copy_async(unsigned to, const void *from, int bytes)
                  : "memory");
 }
 
+// The same in pieces of BYTES, 4 or 8, which divide the address.
+template <int BYTES>
+__device__ void copy_in_pieces(unsigned to, const void *from, int bytes)
+{
+#pragma unroll
+    for (int i = 0; i < CHUNK; i += BYTES)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                     :
+                     : "r"(to + i),
+                       "l"(__cvta_generic_to_global(static_cast<const char *>(from) + i)),
+                       "n"(BYTES), "r"(max(0, min(bytes - i, BYTES)))
+                     : "memory");
+}
+
 __device__ inline void copy_async(unsigned to, const void *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
@@ -77,9 +91,10 @@ template <int UNDER_WAY>
 __device__ void wait_for_groups()
 { asm volatile("cp.async.wait_group %0;" ::"n"(UNDER_WAY) : "memory"); }
 
-// An operand that lies in lines of memory. Lines and their strides are multiples of 16 bytes.
-// WHOLE: tiles end where the matrix does.
-template <typename Element, bool IS_ALONG_K, int LINES_OF_TILE, int BLOCK, bool WHOLE>
+// An operand that lies in lines of memory. Lines and their strides are multiples of BYTES, at most 16.
+// WHOLE: of 16, and tiles end where the matrix does.
+template <typename Element, bool IS_ALONG_K, int LINES_OF_TILE, int BLOCK, bool WHOLE,
+          int BYTES = CHUNK>
 struct Lines {
     using T = Element;
     static constexpr bool ALONG_K = IS_ALONG_K;
@@ -123,7 +138,9 @@ struct Lines {
             int bytes = deep + more_k(n) < left ? inside >> panel(n) * 8 & 255 : 0;
             if (ALONG_K) bytes = inside >> n & 1 ? along : 0;
             const T *place = from + more_k(n) * step_k + more_i(n) * step_i;
-            if (!WHOLE) copy_async(tile + to + n * ROUND * LINE, place, bytes);
+            if constexpr (BYTES < CHUNK)
+                copy_in_pieces<BYTES>(tile + to + n * ROUND * LINE, place, bytes);
+            else if (!WHOLE) copy_async(tile + to + n * ROUND * LINE, place, bytes);
             else if (left > 0) copy_async(tile + to + n * ROUND * LINE, place);
         }
     }

@@ -10,7 +10,7 @@ from pycuda.gpuarray import GPUArray
 
 from .. import sources, tensormap
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
-from .tensor import LINE, packed
+from .tensor import CHUNK, LINE, packed
 from .tuning import splits_to_try, sum_us
 
 __all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
@@ -21,8 +21,11 @@ PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
-LINES_PER_US = 735  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
-JOIN_US, JOIN_BYTES_PER_US = 1.5, 3e4  # until the last block of a tile has added its splits
+LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
+TURNED = 1.18  # times as long where lines of b are read across k
+ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
+MOST_JOINED, JOIN_US = 8, 2.4  # splits of a tile that a cluster adds, and how long that takes
+CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 
 @cache
@@ -55,7 +58,7 @@ class BoxCall(KernelCall):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's tile. The times are an H100's. step_us: per 128 bytes along k; float8_us: the same
+    """A block's tile. The times are an H200's. step_us: per 128 bytes along k; float8_us: the same
     for 8-bit floats, which are summed apart, or None if they don't use this tile; rest_us: for
     everything before and after."""
 
@@ -76,13 +79,13 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 4, 0.70, 2.2, 0.75),
-    Tile(128, 128, 6, 0.45, 1.5, 0.40),
-    Tile(128, 64, 8, 0.36, 0.8, 0.33),
-    Tile(64, 256, 5, 0.44, 2.1, 0.52),
-    Tile(64, 128, 8, 0.27, 0.8, 0.31),
-    Tile(64, 64, 10, 0.175, 0.5, 0.22),
-    Tile(128, 192, 4, 0.57, 1.9),
+    Tile(128, 256, 4, 0.59, 1.2, 0.75),
+    Tile(128, 128, 6, 0.33, 0.5, 0.40),
+    Tile(128, 64, 8, 0.28, 0.15, 0.33),
+    Tile(64, 256, 5, 0.41, 0.3, 0.52),
+    Tile(64, 128, 8, 0.23, 0.15, 0.31),
+    Tile(64, 64, 10, 0.166, 0.15, 0.22),
+    Tile(128, 192, 4, 0.45, 0.9),
 )
 
 
@@ -96,6 +99,7 @@ class Tiling:
     steps: int
     splits: int
     us: float
+    joined: bool = False
 
     @property
     def name(self):
@@ -110,7 +114,7 @@ class Tiling:
     @classmethod
     def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1)):
         """Return all tilings. turned: whether a tile's rows are the product's columns;
-        joins: whether the last block of a tile adds its splits; touched: of how many lines of
+        joins: whether a cluster of blocks adds the splits of a tile; touched: of how many lines of
         memory 128 bytes of a and of b are parts."""
         if turned:
             m, n, touched = n, m, touched[::-1]
@@ -119,24 +123,23 @@ class Tiling:
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
             if step_us is None:
                 continue
+            step_us *= TURNED if turned else 1
+            rest_us = tile.rest_us + tile.columns * ALONE_US.get(
+                0 if turned else packed(n, "half"), 0
+            )
             lines = tile.rows * touched[0] + tile.columns * touched[1]
             step_us = max(step_us, lines / LINES_PER_US)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
-            for splits in splits_to_try(most):
+            for splits in splits_to_try(min(most, MOST_JOINED) if joins else most):
                 if (splits - 1) * ceil_divide(steps, splits) >= steps:
                     continue  # the last would have none
-                rounds = ceil_divide(tiles * batch * splits, multiprocessors())
-                us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
-                us += join_us(tile, splits) if joins else sum_us(m * n * batch, splits)
-                found.append(cls(tile, tiles, steps, splits, us))
+                joined = joins and splits > 1
+                rounds = ceil_divide(tiles * batch * splits, room_for(splits if joined else 1))
+                us = rounds * (ceil_divide(steps, splits) * step_us + rest_us)
+                us += JOIN_US if joined else sum_us(m * n * batch, splits)
+                found.append(cls(tile, tiles, steps, splits, us, joined))
         return found
-
-    def scratch(self, room, batch):
-        """Return the addresses of a workspace's memory and counters with which blocks add splits;
-        zeros if there are none."""
-        sums = self.tiles * batch * self.splits * self.tile.rows * self.tile.columns
-        return room.scratch(4 * sums, self.tiles * batch) if self.splits > 1 else (0, 0)
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
         """Return the BoxCall for this tiling, with results of CUDA type `out`, `parts` of each
@@ -144,7 +147,8 @@ class Tiling:
         tile = self.tile
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
-        grid = (min(self.tiles * self.splits * batch, multiprocessors()),)
+        blocks = self.tiles * self.splits * batch
+        grid = (blocks if self.joined else min(blocks, multiprocessors()),)
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
@@ -155,20 +159,22 @@ class Tiling:
                 return map_of(address, dtype, shape, (prod(lines), lines[1]), box)
 
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
-                       shared=tile.shared_bytes, result=result)  # fmt: skip
+                       shared=tile.shared_bytes, result=result,
+                       kernel="joined" if self.joined else None)  # fmt: skip
 
 
-def join_us(tile, splits):
-    """Return the time in which the last block of a tile adds its splits; 0 without splits."""
-    nbytes = 4 * tile.rows * tile.columns * splits
-    return JOIN_US + nbytes / JOIN_BYTES_PER_US if splits > 1 else 0
+def room_for(blocks):
+    """Return how many blocks run at a time, in clusters of so many: on all multiprocessors, or as
+    far as clusters fit into groups of these."""
+    most = multiprocessors()
+    return most if blocks < 3 else min(most, CLUSTERED * (GPC // blocks) * blocks)
 
 
 def fits(kind, sizes, batch, ways):
     """Whether warpgroups can multiply matrices in this layout."""
     lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
-    return has_kind(kind) and lie and far < MOST_COORDINATE
+    return has_kind(kind) and kind.piece == CHUNK and lie and far < MOST_COORDINATE
 
 
 def has_kind(kind):
@@ -201,7 +207,9 @@ def launch(tiling, sizes, batch, kind, out, lying):
     choices = {f"{x}_STEP": int(step > 0) for x, (_, _, step, _) in zip("AB", operands)}
     if not kind.is_float8:
         choices |= {f"{x}_ALONG_K": along for x, (*_, along) in zip("AB", operands)}
-    choices["C_PACK"] = min(2, packed(n, out)) if turned else packed(n, out)
+    few = turned or tiling.joined
+    choices["C_PACK"] = min(2, packed(n, out)) if few else packed(n, out)
+    choices["SPLITS"] = tiling.splits if tiling.joined else 1
 
     def operand(address, lines, lying):
         size, line, step, along_k = lying
@@ -217,4 +225,4 @@ def launch(tiling, sizes, batch, kind, out, lying):
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
     rows = operands[0][0], operands[1][0]
     return tiling.call(maps, file, choices, kind, out, *rows, *counts, batch=batch,
-                       lines=None if turned else (m, n))  # fmt: skip
+                       lines=None if few else (m, n))  # fmt: skip

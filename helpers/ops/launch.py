@@ -74,11 +74,11 @@ class KernelCall:
     leading addresses, and perhaps some trailing ones, are passed at each call.
 
     Arguments are NumPy numbers and arrays, passed by value; Python integers become long long.
-    shared: bytes of dynamic shared memory."""
+    shared: bytes of dynamic shared memory; kernel: which of a file's, if it has several."""
 
-    def __init__(self, name, choices, grid, block, *arguments, shared=0):
-        self.function, self.shared = sources.kernel(name, **choices), shared
-        if shared > SHARED_UNASKED:
+    def __init__(self, name, choices, grid, block, *arguments, shared=0, kernel=None):
+        self.function, self.shared = sources.kernel(name, kernel, **choices), shared
+        if shared and shared + self.function.shared_size_bytes > SHARED_UNASKED:
             limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.function.set_attribute(limit, shared)
         # What Function.__call__ calls after inspecting each argument: saves 2 µs.

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from math import prod
+from math import hypot, prod
 
 import numpy as np
 
 from .. import sources
-from . import hopper, tensor
+from . import hopper, tensor, thin
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
 from .launch import (
@@ -30,7 +30,8 @@ MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
 LEAST_SHARE = 128  # elements along k per split, for splitting to pay
 COPY_US, COPY_BYTES_PER_US = 3, 2.5e6
-UNPACKED = 1.5  # times as long where elements are loaded one by one
+BYTES_PER_US = 3.2e6  # that a product reads and writes
+UNPACKED = 1.34  # times as long where elements are loaded one by one
 FLOATS8 = "e4m3", "e5m2"
 DTYPES = None, "bfloat16", "tf32", *FLOATS8
 RESULTS = None, "float16", "bfloat16", "float32"  # of 8-bit floats
@@ -47,7 +48,8 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     float16 and int8, whose products are int32, use tensor cores if the GPU has them. dtype:
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
     multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
-    left: warpgroups (compute capability 9.0) round to them, warps drop the other 13 bits; "e4m3"
+    left: warpgroups (compute capability 9.0) round to them, warps, which take lines that are not
+    aligned, drop the other 13 bits, and products of a few rows may keep all; "e4m3"
     and "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
@@ -59,8 +61,8 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     call = prepared.get(key)
     if call is None:
         kind, shape = _kind(a, b, dtype), _shape(a, b)
-        kind = _without_copies(a, b, shape, kind.giving(result) if result else kind)
-        kind = _by_warpgroups(a, b, shape, kind)
+        kind = _by_warpgroups(a, b, shape, kind.giving(result) if result else kind)
+        kind = _without_copies(a, b, shape, kind)
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
@@ -150,7 +152,7 @@ def _way(x, of_a, kind):
         return ways[0] if ways else None
     for way in ways:
         if kind.takes(way, of_a) and not any(
-            n % tensor.CHUNK for n in (way.line * size, way.batch * size, address(x))
+            n % kind.piece for n in (way.line * size, way.batch * size, address(x))
         ):
             return way
     return None
@@ -160,10 +162,18 @@ def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     way = _way(x, of_a, kind)
     if way is None:
-        lines = [way for way in _ways(x) if not kind or kind.takes(way, of_a)]
-        by_rows = lines[0].by_rows if lines else of_a
+        by_rows = _padded(x, of_a, kind).by_rows
         x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
     return x, way
+
+
+def _padded(x, of_a, kind):
+    """Return the layout of a copy in padded lines."""
+    lines = [way for way in _ways(x) if not kind or kind.takes(way, of_a)]
+    by_rows = lines[0].by_rows if lines else of_a
+    per_line, (rows, columns) = tensor.LINE // x.dtype.itemsize, x.shape[-2:]
+    line = ceil_divide(columns if by_rows else rows, per_line) * per_line
+    return Matrices(line * (rows if by_rows else columns) if x.ndim > 2 else 0, line, by_rows)
 
 
 def copy_us(nbytes):
@@ -172,21 +182,28 @@ def copy_us(nbytes):
 
 
 def _without_copies(a, b, shape, kind):
-    """Return kind, or None, no tensor cores, if halves would be copied for longer than those
-    save."""
-    if kind is not tensor.KINDS["float16"] or not a.size * b.size:
+    """Return kind, or one that takes operands as they lie, in smaller pieces or without tensor
+    cores (None), if copies of them would take longer than that."""
+    if not kind or kind.is_float8 or not a.size * b.size:
         return kind
     operands = (a, True), (b, False)
-    copied = [x for x, is_a in operands if _way(x, is_a, kind) is None]
-    if not copied or None in [_way(x, is_a, None) for x, is_a in operands]:
+    ways = [_way(x, is_a, kind) for x, is_a in operands]
+    if None not in ways:
         return kind
     *batches, m, n = shape
-    sizes, batch = (m, n, a.shape[-1]), prod(batches)
-    by_tensor_cores = tensor.Tiling.of(*sizes, kind, True, batch).us + sum(
-        copy_us(x.nbytes) for x in copied
-    )
-    by_threads = UNPACKED * Tiling.of(*sizes, "float32", batch).us
-    return None if by_threads < by_tensor_cores else kind
+    told = (m, n, a.shape[-1]), prod(batches)
+    laid_out = [way or _padded(*operand, kind) for way, operand in zip(ways, operands)]
+    copied = sum(copy_us(x.nbytes) for x, way in zip((a, b), ways) if way is None)
+    least = copied + min(way.us for way in _tilings(*told, kind, a.dtype, laid_out, (0, 0)))
+    kinds = [replace(kind, piece=piece, b_either_way=False) for piece in (8, 4)]
+    for other in (*kinds, None) if kind.array == a.dtype.name in FLOATS else kinds:
+        ways = [_way(x, is_a, other) for x, is_a in operands]
+        if None in ways:
+            continue
+        tilings = _tilings(*told, other, a.dtype, ways, (address(a), address(b)))
+        if (us := min(way.us for way in tilings)) < least:
+            kind, least = other, us
+    return kind
 
 
 def _by_warpgroups(a, b, shape, kind):
@@ -213,7 +230,7 @@ def pack_of(most, itemsize, place, *sizes):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's tile of a product without tensor cores. The times are an H100's with floats, for 8
+    """A block's tile of a product without tensor cores. The times are an H200's with floats, for 8
     elements along k: as of tensor.Tile."""
 
     rows: int
@@ -226,16 +243,23 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 128, 8, 2, 0.71, 0.62, 8),
-    Tile(128, 64, 16, 2, 0.41, 0.35, 3.5),
-    Tile(64, 128, 16, 2, 0.45, 0.37, 3),
-    Tile(64, 64, 16, 2, 0.24, 0.21, 1.9),
-    Tile(32, 256, 16, 2, 0.45, 0.4, 2.5),
-    Tile(16, 256, 16, 2, 0.32, 0.25, 2),
+    Tile(128, 128, 8, 2, 0.91, 0.78, 1.5),
+    Tile(128, 64, 16, 2, 0.54, 0.43, 0.3),
+    Tile(64, 128, 16, 2, 0.57, 0.46, 0.3),
+    Tile(64, 64, 16, 2, 0.31, 0.26, 0.25),
+    Tile(32, 256, 16, 2, 0.72, 0.51, 0.3),
+    Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
-WARPS = Tile(256, 128, 16, 1, 1.12, 1.3, 7.1)  # of gemm/warps.cu
+WARPS = Tile(256, 128, 16, 1, 1.51, 1.53, 3.0)  # of gemm/warps.cu
 DEEP = 8
+MOST_JOINED, JOINED_US = 8, 0.3  # splits that a cluster adds, and how long that takes
+ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
 GATHER_US = 0.0028  # of a column, for 8 elements along k
+
+
+def has_clusters():
+    """Whether this GPU's blocks may be clusters."""
+    return cuda.Context.get_device().compute_capability() >= (9, 0)
 
 
 @dataclass(frozen=True)
@@ -246,11 +270,17 @@ class Tiling:
     tiles: int
     splits: int
     us: float
+    joined: bool = False
 
     @property
     def name(self):
         """Return what is remembered of it."""
-        return f"{self.tile.rows} x {self.tile.columns} / {self.splits}"
+        return f"{self.tile.rows} x {self.tile.columns} / {self.splits}{' joined' * self.joined}"
+
+    @property
+    def parts(self):
+        """Return how many results a further launch must add."""
+        return 1 if self.joined else self.splits
 
     @classmethod
     def of(cls, *sizes, **options):
@@ -258,20 +288,27 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False):
+    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False, packed=True,
+             joins=False):  # fmt: skip
         """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
-        whether each element of b has to be found."""
+        whether each element of b has to be found; packed: whether several elements are loaded at
+        once; joins: whether clusters add splits."""
         found, deep = [], ceil_divide(k, DEEP)
         tiles_at_hand = [tile for tile in TILES if not gathered or tile.rows >= tile.columns // 2]
         for tile in (*tiles_at_hand, WARPS) if by_warps else tiles_at_hand:
             more = GATHER_US * tile.columns * gathered
-            timed = replace(tile, alone_us=tile.alone_us + more, each_us=tile.each_us + more)
+            times = 1 if packed else UNPACKED
+            alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
+            timed = replace(tile, alone_us=alone, each_us=each)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             waves = WAVES * multiprocessors() * tile.blocks // (tiles * batch)
             for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
-                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), timed)
-                us += sum_us(m * n * batch, splits)
-                found.append(cls(tile, tiles, splits, us))
+                blocks = tiles * batch * splits
+                us = blocks_us(blocks, ceil_divide(deep, splits), timed)
+                joined = joins and tile != WARPS and 1 < splits <= MOST_JOINED
+                joined &= blocks <= multiprocessors() * ROOMY.get(splits, CROWDED)
+                more = JOINED_US if joined else sum_us(m * n * batch, splits)
+                found.append(cls(tile, tiles, splits, us + more, joined))
         return found
 
     def choices(self, wide):
@@ -340,6 +377,9 @@ def launch(tiling, sizes, batch, types, ways, packs):
     else:
         choices |= tiling.choices(wide) | dict(zip(("A_PACK", "B_PACK"), packs))
         file, shared = "gemm/packed.cu", 0
+        if tiling.joined:
+            choices["SPLITS"] = tiling.splits
+            file, shared = "gemm/joined.cu", tile.rows * tile.columns * np.dtype(wide).itemsize
     grid = tiling.tiles, tiling.splits, batch
     return KernelCall(file, choices, grid, (256,), *sizes, strides, shared=shared)
 
@@ -353,26 +393,55 @@ def prepare(a, b, shape, kind, ways, form=None):
     if not prod(shape):
         return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room)
     problem = "matmul", kind.element if kind else a.dtype, *sizes, batch, *_lying(ways)[0].values()
+    places = address(a), address(b)
+    tilings = _tilings(sizes, batch, kind, a.dtype, ways, places)
+    if not kind:
+        problem += tuple(packs(sizes, (a.dtype, WIDE[a.dtype.name]), ways, places))
+
+    def made(tiling):
+        if isinstance(tiling, thin.Tiling):
+            return _thin(sizes, batch, kind, ways, form, a.dtype, places, tiling)
+        if kind:
+            return _by_tensor_cores(sizes, batch, kind, ways, form, a.dtype, tiling)
+        return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
+
+    return quickest(problem, tilings, made)
+
+
+def _tilings(sizes, batch, kind, dtype, ways, places):
+    """Return all tilings of a product of operands that lie so, at these addresses."""
+    (m, n, k), tilings = sizes, []
     if kind:
-        tilings = []
         if not kind.b_either_way:
-            tilings = tensor.Tiling.ways(*sizes, kind, ways[0].by_rows, batch)
+            tilings = tensor.Tiling.ways(m, n, k, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
-            touched = [1 + bool(way.line * a.dtype.itemsize % tensor.LINE) for way in ways]
+            touched = [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
             by_groups = hopper.Tiling.ways(
-                *sizes, kind, batch, turned=turned, joins=True, touched=touched
+                m, n, k, kind, batch, turned=turned, joins=True, touched=touched
             )
             tilings = hopper.beside(tilings, by_groups)
-        made = partial(_by_tensor_cores, sizes, batch, kind, ways, form, a.dtype)
     else:
-        wide, places = WIDE[a.dtype.name], (address(a), address(b))
-        loads = packs(sizes, (a.dtype, wide), ways, places)
-        by_warps = a.dtype == "float32" and set(loads) == {most_packed(wide)}
-        problem += tuple(loads)
-        tilings = Tiling.ways(*sizes, wide, batch, by_warps=by_warps)
-        made = partial(_by_threads, sizes, batch, ways, form, (a.dtype, wide), loads)
-    return quickest(problem, tilings, made)
+        wide = WIDE[dtype.name]
+        loads = packs(sizes, (dtype, wide), ways, places)
+        packed = set(loads) == {most_packed(wide)}
+        told = {"by_warps": packed and dtype == "float32", "packed": packed}
+        tilings = Tiling.ways(m, n, k, wide, batch, joins=has_clusters(), **told)
+    if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
+        few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
+        tilings = [*tilings, *(few.ways(batch) if few else ())]
+    nbytes = batch * dtype.itemsize * (m * k + k * n + m * n)
+    return [replace(way, us=hypot(way.us, nbytes / BYTES_PER_US)) for way in tilings]
+
+
+def _thin(sizes, batch, kind, ways, form, dtype, places, tiling):
+    """Prepare a product of few rows or columns, so tiled."""
+    problem = thin.Problem.of(sizes, ways, dtype.itemsize, places)
+    parts = Parts(batch, 1, prod(sizes[:2]), form, "float32", made=kind and kind.made)
+    types = kind.element if kind else dtype, parts.c_type
+    make = partial(problem.launch, tiling, types=types)
+    scratch = partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
+    return _in_batches(make, sizes, batch, 1, ways, dtype, parts, scratch=scratch)
 
 
 def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
@@ -381,16 +450,17 @@ def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
     way, count = (hopper.launch, 1) if by_groups else (tensor.launch, tiling.splits)
     parts = Parts(batch, count, prod(sizes[:2]), form, kind.sum, made=kind.made)
     make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
-    scratch = by_groups and partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
-    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8, scratch)
+    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8)
 
 
-def _by_threads(sizes, batch, ways, form, types, packs, tiling):
+def _by_threads(sizes, batch, ways, form, dtype, places, tiling):
     """Prepare a product without tensor cores, so tiled."""
-    dtype, wide = types
-    parts = Parts(batch, tiling.splits, prod(sizes[:2]), form, wide)
-    make = partial(launch, tiling, sizes, types=(*types, parts.dtype), ways=ways, packs=packs)
-    return _in_batches(make, sizes, batch, tiling.splits, ways, dtype, parts)
+    wide = WIDE[dtype.name]
+    loads = packs(sizes, (dtype, wide), ways, places)
+    parts = Parts(batch, tiling.parts, prod(sizes[:2]), form, wide)
+    types = dtype, wide, parts.dtype
+    make = partial(launch, tiling, sizes, types=types, ways=ways, packs=loads)
+    return _in_batches(make, sizes, batch, tiling.parts, ways, dtype, parts)
 
 
 def _in_batches(make, sizes, batch, splits, ways, dtype, parts, scaled=False, scratch=None):

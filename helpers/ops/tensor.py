@@ -21,8 +21,8 @@ LEAST_CAPABILITY = (8, 0)
 @dataclass(frozen=True)
 class Kind:
     """A kind of tensor core product: the array type, the elements' CUDA type, the types of sums
-    and results, the result's CUDA type, and whether b may be contiguous across the summed dimension
-    where a may not."""
+    and results, the result's CUDA type, whether b may be contiguous across the summed dimension
+    where a may not, and the bytes of which lines, strides and addresses are multiples."""
 
     array: str
     element: str
@@ -30,6 +30,7 @@ class Kind:
     result: str
     made: str
     b_either_way: bool = False
+    piece: int = CHUNK
 
     def giving(self, result):
         """Return the same kind with another result type; "bfloat16" is uint16 to NumPy."""
@@ -84,7 +85,7 @@ def padded(x, by_rows, stream):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile and how it is computed: a warp's part, tiles that are buffered, blocks per
-    multiprocessor. The times are an H100's, per 128 bytes along k: one block's, at least
+    multiprocessor. The times are an H200's, per 128 bytes along k: one block's, at least
     alone_us, and what each further block on the multiprocessor adds; rest_us: before and after
     that."""
 
@@ -108,12 +109,13 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 64, 64, 4, 1, 0.12, 0.95, 9.4),
-    Tile(256, 128, 64, 64, 4, 1, 0.16, 0.92, 9.9),
-    Tile(128, 64, 64, 32, 4, 2, 0.12, 0.36, 3.7),
-    Tile(64, 64, 32, 32, 4, 3, 0.09, 0.24, 2.7),
-    Tile(16, 128, 16, 32, 5, 2, 0.29, 0.20, 2.2),
+    Tile(128, 256, 64, 64, 4, 1, 0.12, 1.09, 3.9),
+    Tile(256, 128, 64, 64, 4, 1, 0.16, 1.12, 4.1),
+    Tile(128, 64, 64, 32, 4, 2, 0.12, 0.44, 2.1),
+    Tile(64, 64, 32, 32, 4, 3, 0.09, 0.25, 1.7),
+    Tile(16, 128, 16, 32, 5, 2, 0.17, 0.21, 1.4),
 )
+PIECES = {16: 1, 8: 1.35, 4: 1.9}  # times as long where so many bytes are copied at once
 LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
 
 
@@ -147,7 +149,9 @@ class Tiling:
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() * tile.blocks // (tiles * batch), deep // 2))
             for splits in splits_to_try(most):
-                us = blocks_us(tiles * batch * splits, ceil_divide(deep, splits), tile)
+                us = PIECES[kind.piece] * blocks_us(
+                    tiles * batch * splits, ceil_divide(deep, splits), tile
+                )
                 us += sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us))
         return found
@@ -170,7 +174,8 @@ def launch(tiling, sizes, batch, kind, out, lying):
         choices = {}
     else:
         deep = LINE // np.dtype(kind.array).itemsize
-        choices = choices | {"WHOLE": int(not (m % tile.rows or n % tile.columns or k % deep))}
+        whole = kind.piece == CHUNK and not (m % tile.rows or n % tile.columns or k % deep)
+        choices = choices | {"WHOLE": int(whole), "BYTES": kind.piece}
     choices["C_PACK"] = packed(n, out)
     return tiling.call(file, choices, kind, out, m, n, k, strides, batch=batch)
 

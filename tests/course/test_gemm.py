@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, float8, ops, sources, xray
-from helpers.ops import hopper, product, tensor
+from helpers.ops import hopper, product, tensor, thin
 from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
@@ -89,10 +89,29 @@ def test_products_by_tensor_cores(kind, way):
 
 
 def test_a_float32_product_is_rounded_to_tf32_only_by_request():
-    a = on_gpu(np.full((1, 1), 1 + 2.0**-11, np.float32))
-    one = on_gpu(np.ones((1, 1), np.float32))
-    assert ops.matmul(a, one).get() == 1 + 2.0**-11
-    assert ops.matmul(a, one, dtype="tf32").get() == 1
+    a, one = (on_gpu(np.full((64, 64), x, np.float32)) for x in (1 + 2.0**-11, 1))
+    assert np.all(ops.matmul(a, one).get() == 64 * (1 + 2.0**-11))
+    assert np.all(ops.matmul(a, one, dtype="tf32").get() == 64)
+
+
+@pytest.mark.parametrize("piece", [4, 8])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "tf32"])
+def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
+    """Of 4 or 8 bytes, so that nothing is copied first. Nothing is read past the end."""
+    asked = kind if kind in ("bfloat16", "tf32") else None
+    monkeypatch.setattr(
+        product, "_without_copies", lambda a, b, shape, kind: replace(kind, piece=piece)
+    )
+    monkeypatch.setattr(product, "_by_warpgroups", lambda a, b, shape, kind: kind)
+    product.prepared.clear()
+    for m, n, k in (36, 76, 108), (132, 68, 4):
+        sides = [
+            checks.operand(3 * numbers(*size, seed=size[0]), kind) for size in ((m, k), (n, k))
+        ]
+        arrays = on_gpu(sides[0][0]), on_gpu(sides[1][0]).T
+        got = ops.matmul(*arrays, dtype=asked).get()
+        check(checks.widened(got) if kind == "bfloat16" else got, sides[0][1], sides[1][1].T, asked)
+    product.prepared.clear()
 
 
 def test_batches_of_halves_in_lines_of_any_length():
@@ -133,22 +152,13 @@ def test_warp_tiles_keep_within_their_arrays_and_wait_for_each_other():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_large_products_of_floats_are_made_by_warp_tiles(way, monkeypatch):
-    """Whichever way they lie, in batches, in lines of fours; others are packed.cu's."""
-    a, b = numbers(2, 500, 36), numbers(2, 36, 132)
-    monkeypatch.setattr(product, "WARPS", replace(product.WARPS, rest_us=-1e9))
-    names, kernel = [], sources.kernel
-    told = lambda name, **choices: names.append(name) or kernel(name, **choices)  # noqa: E731
-    monkeypatch.setattr(sources, "kernel", told)
-    product.prepared.clear()
-    check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
-    a, b = numbers(2, 500, 33), numbers(2, 33, 131)
-    check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
-    product.prepared.clear()
-    assert [name for name in names if name.startswith("gemm")] == [
-        "gemm/warps.cu",
-        "gemm/packed.cu",
-    ]
+def test_large_products_of_floats_are_made_by_warp_tiles(way, taking):
+    """Whichever way they lie, in batches, whole or in splits, if 4 divides lines."""
+    a, b = numbers(2, 300, 548), numbers(2, 548, 132)
+    for splits in 1, 3:
+        taking(lambda ways, chosen=(product.WARPS, splits): next(
+            way for way in ways if (getattr(way, "tile", None), way.splits) == chosen))  # fmt: skip
+        check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
 
 
 def on_gpu(x, transposed=False, offset_bytes=0):
@@ -185,6 +195,57 @@ def test_sums_that_blocks_share(dtype):
     first, again = (ops.matmul(on_gpu(a), on_gpu(b)).get() for _ in range(2))
     check(first, a, b)
     checks.assert_equal(again, first)
+
+
+@pytest.fixture
+def taking(monkeypatch):
+    """taking(which): products are made by the tilings that this function picks."""
+
+    def choose(which):
+        monkeypatch.setattr(
+            product, "quickest", lambda problem, ways, prepare: prepare(which(ways))
+        )
+        product.prepared.clear()
+
+    yield choose
+    product.prepared.clear()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("along_k", [False, True])
+@pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
+def test_a_few_rows_or_columns(kind, along_k, turned, taking):
+    """In lines that packs divide or not, whole or in splits, which the last block adds."""
+    splits, asked = set(), kind if kind == "bfloat16" else None
+
+    def most(ways):
+        chosen = max((way for way in ways if isinstance(way, thin.Tiling)), key=lambda w: w.splits)
+        splits.add(chosen.splits)
+        return chosen
+
+    taking(most)
+    for few, many, k in (1, 64, 4096), (3, 70, 515), (4, 33, 3002), (2, 9, 1024), (1, 2, 2):
+        exact, arrays = [], []
+        for seed, (size, lies_across) in enumerate((((few, k), not along_k), ((k, many), True))):
+            x = np.random.default_rng(seed).standard_normal(size, np.float32)
+            bits, value = checks.operand(x.T if turned else x, kind)
+            arrays.insert(0 if turned else 1, on_gpu(bits, lies_across != turned))
+            exact.insert(0 if turned else 1, value)
+        got = ops.matmul(*arrays, dtype=asked).get()
+        checks.assert_equal(ops.matmul(*arrays, dtype=asked).get(), got)
+        check(checks.widened(got) if asked else got, *exact, dtype=asked)
+    assert max(splits) > 1
+
+
+@pytest.mark.skipif(not product.has_clusters(), reason="needs clusters")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_clusters_add_splits(dtype, taking):
+    a, b = numbers(2, 70, 2000, dtype=dtype), numbers(2, 2000, 67, dtype=dtype)
+    for tile in product.TILES:
+        for splits in 2, 5, 8:
+            taking(lambda ways, chosen=(tile, splits, True): next(
+                way for way in ways if (way.tile, way.splits, way.joined) == chosen))  # fmt: skip
+            check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
 
 
 def test_views_are_read_as_they_are():
@@ -260,6 +321,8 @@ def only(monkeypatch):
     """only(groups, tile): warpgroups make all products, or none, with this tile alone."""
 
     def choose(groups, tile=None):
+        monkeypatch.setattr(thin, "MOST_ROWS", 0)
+        monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
         if tile:
             monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
         if groups:
@@ -339,8 +402,8 @@ def test_stores_that_are_under_way_keep_what_they_read(only, monkeypatch):
 
 @by_warpgroups
 @pytest.mark.parametrize("kind", ["float16", "tf32", "e4m3"])
-def test_the_last_block_of_a_tile_adds_its_splits(kind, only, monkeypatch):
-    """In their order, whichever comes last, and the next launch counts them anew."""
+def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
+    """In their order, whichever block comes last."""
 
     def most_splits(tilings, by_groups):
         return [max(by_groups, key=lambda way: way.splits)]
@@ -369,7 +432,7 @@ def test_splits_are_added_in_one_launch(only, monkeypatch):
     only(True, hopper.TILES[1])
     monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups[-1:])
     a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
-    assert xray.profile(lambda: ops.matmul(a, b)).kernel == "hopper"
+    assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
     assert not xray.sanitize(lambda: ops.matmul(a, b))
 
 

@@ -119,7 +119,7 @@ def _product(set_, m, n, k, tile, kind="float16", turned=False):
         lines = np.array([m if turned else k, k if turned else n, 0, 0], I64)
         element = tensor.KINDS[kind]
         call = hopper.launch(tiling, (m, n, k), 1, element, element.made, (choices, lines))
-        return partial(call, None, tuple(int(x.gpudata) for x in (a, b, c)), (0, 0))
+        return partial(call, None, tuple(int(x.gpudata) for x in (a, b, c)))
 
     of = np.dtype(F16 if kind == "float16" else U16)
     told = f"{kind} {m}x{n}x{k}" + " turned" * turned

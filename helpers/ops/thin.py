@@ -1,0 +1,102 @@
+"""Products of a few rows, or columns, and a matrix whose lines lie along the summed dimension:
+what gemm/thin.cu needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .launch import KernelCall, ceil_divide, multiprocessors, power_of_two
+from .tuning import splits_to_try
+
+__all__ = ["MOST_ROWS", "Problem", "Tiling"]
+
+MOST_ROWS = 4
+BLOCK, COLUMNS, RESIDENT = 256, 4, 3  # as in gemm/thin.cu; blocks of a multiprocessor
+PACK_BYTES = 16, 8, 4, 2  # of an access
+# An H200's: a block, a round of its loads, of each element of one, and adding splits, and each.
+REST_US, ROUND_US, EACH_US, JOIN_US, SPLIT_US = 1.0, 0.4, 0.0065, 2.0, 0.1
+MOST_SPLITS = 16
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks divide such a product: their number, and the splits along k."""
+
+    tiles: int
+    splits: int
+    us: float
+
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        return f"few rows / {self.splits}"
+
+    def scratch(self, room, batch):
+        """Return the addresses of a workspace's memory and counters with which blocks add splits;
+        zeros if there are none."""
+        tiles = self.tiles * batch
+        sums = tiles * self.splits * MOST_ROWS * COLUMNS
+        return room.scratch(4 * sums, tiles) if self.splits > 1 else (0, 0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Such a product: c = a b, or the transpose of one with few columns. pack: elements of an
+    access; strides: what the kernel calls so."""
+
+    rows: int
+    columns: int
+    k: int
+    pack: int
+    turned: bool
+    strides: tuple
+
+    @classmethod
+    def of(cls, sizes, ways, itemsize, places):
+        """Return the problem of a product of these sizes; None if it is no such product. ways: the
+        layouts of a and b; places: addresses."""
+        (m, n, k), (of_a, of_b) = sizes, ways
+        few, many = (m, of_a, of_a.by_rows), (n, of_b, not of_b.by_rows)
+        turned = n < m
+        if turned:
+            few, many = (n, of_b, not of_b.by_rows), (m, of_a, of_a.by_rows)
+        (rows, a, a_along_k), (columns, b, along_k) = few, many
+        if rows > MOST_ROWS or not along_k:
+            return None
+        lines = [k, a.line, a.batch, b.line, b.batch, *(place // itemsize for place in places)]
+        packs = (size // itemsize for size in PACK_BYTES if size >= itemsize)
+        pack = next(pack for pack in packs if not any(line % pack for line in lines))
+        steps = (a.line, 1) if a_along_k else (1, a.line)
+        c = (1, n) if turned else (n, 1)
+        strides = (*steps, b.line, a.batch, b.batch, *c)
+        return cls(rows, columns, k, pack if a_along_k else 1, turned, strides)
+
+    def ways(self, batch=1):
+        """Return all tilings."""
+        tiles, deep = ceil_divide(self.columns, COLUMNS), BLOCK * self.pack
+        room, found = RESIDENT * multiprocessors(), []
+        most = max(1, min(MOST_SPLITS, room // (tiles * batch), self.k // deep))
+        round_us = ROUND_US + EACH_US * power_of_two(self.rows) * COLUMNS * self.pack
+        for splits in splits_to_try(most):
+            waves = max(1, tiles * batch * splits / room)
+            us = waves * (ceil_divide(ceil_divide(self.k, splits), deep) * round_us + REST_US)
+            us += JOIN_US + SPLIT_US * splits if splits > 1 else 0
+            found.append(Tiling(tiles, splits, us))
+        return found
+
+    def launch(self, tiling, batch, types):
+        """Return the call, for addresses of a, b and c, then of scratch and counters. types: of the
+        operands and of the result, in CUDA."""
+        choices = {"T": types[0], "Out": types[1], "PACK": self.pack,
+                   "ROWS": power_of_two(self.rows)}  # fmt: skip
+        sizes = self.rows, self.columns, self.k, np.array(self.strides, np.int64)
+        grid = tiling.tiles, tiling.splits, batch
+        call = KernelCall("gemm/thin.cu", choices, grid, (BLOCK,), *sizes)
+        if not self.turned:
+            return call
+
+        def turned(stream, addresses, after):
+            a, b, c = addresses
+            call(stream, (b, a, c), after)
+
+        return turned
