@@ -60,16 +60,15 @@ def by_input(weight, grad_output, sizes, kind):
         return lambda weight, dy, room, stream: matmul(_lines(dy), _lines(weight), stream).reshape(
             shape
         )
-    if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
-        return None
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
         return None
     launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
     taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), steps_first=True)
+    even = _of_even_channels(sizes)
     return lambda weight, dy, room, stream: launch(
-        dy, taps(weight, room, stream), None, room, stream
+        even(dy, room, stream), taps(weight, room, stream), None, room, stream
     )
 
 
@@ -82,11 +81,12 @@ def by_weight(x, grad_output, sizes, kind):
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
-    by_layer = gradient(layer, kind)
+    by_layer, even = gradient(layer, kind), _of_even_channels(sizes)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):
-        whole = by_layer(images(x, room, stream), grad_output, room, stream)
+        of_dy = even(grad_output, room, stream)
+        whole = by_layer(images(x, room, stream), of_dy, room, stream)
         whole = whole.reshape(shape)
         if shape[-1] == sizes.channels:
             return whole
@@ -125,8 +125,7 @@ def _given(sizes, group=1):
         pads = pad_h, sizes.w.pad
         images = Widened(sizes.images, sizes.image, (high, wide), group, stride, pads)
         weights = Widened(sizes.channels_out, sizes.kernel, (kernel, sizes.w.kernel), group, stride)
-    uneven = layer.channels % CHUNK or sizes.channels_out % CHUNK
-    if uneven or not (layer.fits and layer.fits_boxes):
+    if layer.channels % CHUNK or not (layer.fits and layer.fits_boxes):
         return None, None, None
     return layer, images, weights
 
@@ -141,6 +140,16 @@ def _is_widened(sizes):
 
 def _as_it_is(x, room, stream):
     return x
+
+
+def _of_even_channels(sizes):
+    """Return a function that copies a gradient by the result to pixels whose channels are a
+    multiple of CHUNK, if they are not."""
+    channels = sizes.channels_out
+    if not channels % CHUNK:
+        return _as_it_is
+    size = sizes.h.places, sizes.w.places
+    return Widened(sizes.images, (channels, *size), size, 1, padded(channels))
 
 
 class Widened:
@@ -180,7 +189,8 @@ def _tiled(layer, shape, kind, tiling):
     form = Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
-    choices["Y_PACK"] = 8 if parts.whole else 4
+    most = 8 if parts.whole else 4
+    choices["Y_PACK"] = next(p for p in (most, 4, 1) if not layer.channels_out % p)
     counts = layer.images, layer.stride, layer.channels_out, layer.h.size, layer.w.size
     lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
 

@@ -1,7 +1,9 @@
 """2D convolution and its gradients, by the kernels of cuda_src/convolution: implicit GEMM, with
 the columns that im2col would produce as one matrix, of each group of channels."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from math import gcd, prod
 
 import numpy as np
@@ -12,9 +14,9 @@ from . import channels_last, depthwise, product, tensor, tensor_windows
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
-from .product import Matrices, Parts, Tiling, most_packed, pack_of
+from .product import Matrices, Parts, Tiling, copy_us, most_packed, pack_of
 from .reduce import WIDE
-from .tuning import caches, quickest
+from .tuning import Other, caches, quickest, sum_us
 from .windows import NARROW, col2im
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
@@ -85,7 +87,7 @@ def conv2d(
         call = bias is None and _by_tensor_cores(points, x, weight, sizes)
         call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
         call = call or depthwise.forward(x, weight, sizes)
-        call = prepared[key] = call or _forward(x, weight, sizes)
+        call = prepared[key] = call or _forward(x, weight, sizes, bias is None)
     return call(x, weight, bias, workspace(stream), stream)
 
 
@@ -128,8 +130,7 @@ def conv2d_input(
             return call(weight, grad_output, workspace(stream), stream)
         call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
         call = call or depthwise.by_input(weight, grad_output, sizes)
-        by_threads = _input_by_columns if sizes.groups == 1 else _input
-        call = prepared[key] = call or by_threads(weight, grad_output, sizes)
+        call = prepared[key] = call or _input(weight, grad_output, sizes)
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -342,7 +343,15 @@ def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
     return KernelCall(file, choices, grid, (256,), *arguments)
 
 
-def _forward(x, weight, sizes):
+def _of_points(way, a, b, sizes, product, wide):
+    """Return the ways to compute it as a product of these sizes for each image, if it is one."""
+    if not tensor_windows.is_product(sizes, None):
+        return []
+    us = Tiling.of(*product, wide, sizes.images).us
+    return [Other("a product per image", us, partial(way, a, b, sizes, None))]
+
+
+def _forward(x, weight, sizes, plain):
     """Prepare a convolution: call(x, weight, bias, workspace, stream) -> array."""
     form, wide = Form(sizes.result, x.dtype), WIDE[x.dtype.name]
     count, depth = prod(sizes.result), prod(sizes.kernel)
@@ -366,6 +375,10 @@ def _forward(x, weight, sizes):
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
     ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
+    if plain:
+        matrices = sizes.channels_out, sizes.places, sizes.channels
+        points = tensor_windows.forward_of_points
+        ways += _of_points(points, x, weight, sizes, matrices, wide)
     packs = choices["W_PACK"], choices["Y_PACK"]
     return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
 
@@ -394,30 +407,55 @@ def _weight(x, grad_output, sizes):
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
     ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
+    matrices = sizes.channels_out, sizes.channels, sizes.places
+    points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
+    ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
     packs = choices["W_PACK"], choices["DY_PACK"]
     return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
 
 def _input(weight, grad_output, sizes):
-    """Prepare the gradient by the input, in groups: call(weight, grad_output, workspace, stream)
-    -> array. Pixels a stride apart are seen by the same taps: a launch for each such share."""
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
     if not prod(shape):
         return lambda weight, grad_output, room, stream: form.new(weight, room)
-    shares = [(h, w) for h in _shares(sizes.h) for w in _shares(sizes.w)]
+    given = weight, grad_output, sizes
+    shares = _shares_tiled(sizes, wide)
+    us = sum(tiling.us for *_, tiling in shares)
+    ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
+    if sizes.groups == 1 and prod(sizes.result):
+        matrices = sizes.channels, sizes.places, sizes.channels_out
+        ways += _of_points(tensor_windows.input_of_points, *given, matrices, wide)
+        us = _columns_us(sizes, np.dtype(wide))
+        ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
+    return quickest(_problem("conv2d_input", sizes, dtype), ways, None)
+
+
+def _shares_tiled(sizes, wide):
+    """Return (down, across, Tiling) of each share: pixels a stride apart, which the same taps see,
+    are a convolution of the gradient by the result; down and across are as from _shares."""
     channels, channels_out = sizes.in_group
-    tilings = [
-        Tiling.of(channels, sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel,
-                  wide, sizes.groups, gathered=True)
-        for (h, _), (w, _) in shares
-    ]  # fmt: skip
-    splits = max(tiling.splits for tiling in tilings)  # one number for all: they share the parts
+    found = []
+    for down in _shares(sizes.h):
+        for across in _shares(sizes.w):
+            (h, _), (w, _) = down, across
+            shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
+            tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
+            found.append((down, across, tiling))
+    return found
+
+
+def _input_in_shares(weight, sizes, shares):
+    """Prepare the gradient by the input, a launch for each share."""
+    shape, dtype = (sizes.images, *sizes.image), weight.dtype
+    form, wide = Form(shape, dtype), WIDE[dtype.name]
+    splits = max(tiling.splits for *_, tiling in shares)  # the same for all: they share the parts
     parts = Parts(1, splits, prod(shape), form, wide)
     together = sizes.h.image * sizes.w.image if len(shares) == 1 else 1  # pixels
     choices = {"T": dtype, "X_PACK": pack_of(4, 1, 0, together)}
     launches = []
-    for tiling, ((h, of_h), (w, of_w)) in zip(tilings, shares):
+    for (h, of_h), (w, of_w), tiling in shares:
         dividers = windows.dividers(w.places, h.places, max(w.kernel, 1), max(h.kernel, 1),
                                     sizes.index)  # fmt: skip
         pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
@@ -468,8 +506,6 @@ def _input_by_columns(weight, grad_output, sizes):
     into the gradient by the images: for several images at a time, or for some channels of one."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
-    if not prod(shape):
-        return lambda weight, grad_output, room, stream: form.new(weight, room)
     parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
     h, w = sizes.h, sizes.w
     window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
@@ -504,6 +540,17 @@ def _portions(sizes, wide):
                 image, min(several, sizes.images - image),
                 channel, min(channels, sizes.channels - channel),
             )  # fmt: skip
+
+
+def _columns_us(sizes, wide):
+    """Return the estimated time of _input_by_columns."""
+    taps, us = sizes.h.kernel * sizes.w.kernel, 0
+    steps = Counter((images, channels) for _, images, _, channels in _portions(sizes, wide))
+    for (images, channels), count in steps.items():
+        shape = channels * taps, sizes.places, sizes.channels_out
+        whole = (way.us for way in Tiling.ways(*shape, wide, images) if way.splits == 1)
+        us += count * (min(whole) + copy_us(images * prod(shape[:2]) * wide.itemsize))
+    return us
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
 GRADIENT_TILE = 32  # queries or keys
-GRADIENT_STAGES = {64: 4, 128: 3}  # by head size, for warpgroups
+GRADIENT_STAGES = {32: 4, 64: 4, 96: 3, 128: 3}  # by head size, for warpgroups
 
 prepared = Kept()
 caches.append(prepared)
@@ -61,7 +61,7 @@ class Tile:
                 "Q_KEPT": self.keeps, "BLOCKS": self.blocks}  # fmt: skip
 
     def shared_bytes(self, head):
-        return (self.rows + 2 * self.keys) * ceil_divide(head * 2, tensor.LINE) * tensor.LINE
+        return (self.rows + 2 * self.keys) * _line_bytes(head)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,12 @@ class GroupTile:
                 "Q_STAGES": self.q_stages}  # fmt: skip
 
     def shared_bytes(self, head):
-        return (self.q_stages * self.rows + 2 * self.stages * self.keys) * head * 2
+        return (self.q_stages * self.rows + 2 * self.stages * self.keys) * _line_bytes(head)
+
+
+def _line_bytes(head):
+    """Return the bytes of shared memory of a line of a head, in whole panels."""
+    return ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
 TILES = {  # by head size: for many rows, for fewer, and for at most 16
@@ -100,11 +105,17 @@ TILES = {  # by head size: for many rows, for fewer, and for at most 16
     256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
 }
 GROUP_TILES = {  # by the size of heads: the time of a step
+    32: {
+        GroupTile(3, 128, 3, 2): 1.05,
+        GroupTile(2, 128, 3, 2): 0.8,
+        GroupTile(1, 128, 3, 2): 0.65,
+    },
     64: {
         GroupTile(3, 128, 3, 2): 1.25,
         GroupTile(2, 128, 3, 2): 0.95,
         GroupTile(1, 128, 3, 2): 0.8,
     },
+    96: {GroupTile(2, 128, 2, 2): 1.35, GroupTile(1, 128, 2, 2): 1.05},
     128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
     256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
@@ -578,7 +589,7 @@ class _Backward:
             for array, place, high in zip(arrays, places, (rows, rows, lines, lines)):
                 yield _map_of_heads(array, place, high)
 
-        shared = (2 * rows + stages * lines) * 2 * head * 2
+        shared = (2 * rows + stages * lines) * 2 * _line_bytes(head)
         return hopper.BoxCall(
             maps, "attention/hopper_gradient.cu", choices, (min(tiles, multiprocessors()),),
             (3 * hopper.GROUP,), asked.words(units), np.float32(asked.scale), np.int32(tiles),

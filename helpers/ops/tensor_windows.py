@@ -16,6 +16,7 @@ from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda
 from .product import Matrices, Parts, copy_us, prepare
 from .product import Tiling as ByThreads
+from .reduce import WIDE
 from .tuning import quickest
 from .windows import NARROW
 
@@ -25,10 +26,14 @@ __all__ = [
     "by_input",
     "by_weight",
     "forward",
+    "forward_of_points",
     "gradient",
+    "input_of_points",
     "is_pixel",
+    "is_product",
     "padded",
     "taps_of",
+    "weight_of_points",
 ]
 
 FAR = 1 << 15  # where windows may begin at most
@@ -187,14 +192,15 @@ def forward(x, weight, sizes, kind):
 def forward_of_points(x, weight, sizes, kind):
     """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
     not such a convolution, or the layouts are not supported."""
-    if not _is_product(sizes):
+    if not is_product(sizes, kind):
         return None
     shape = sizes.images, sizes.channels_out, sizes.places
     pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
-    lying = Matrices(0, sizes.channels, True), Matrices(prod(pixels.shape[1:]), sizes.places, True)
-    matrix, form = weight.reshape(shape[1], -1), Form(sizes.result, x.dtype)
-    call = prepare(matrix, pixels, shape, kind, lying, form)
-    return lambda x, weight, bias, room, stream: call(weight, x, room, stream)
+    matrix, line = _matrix(weight, sizes, kind)
+    of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
+    form, lying = Form(sizes.result, x.dtype), (Matrices(0, line, True), of_pixels)
+    call = prepare(weight.reshape(shape[1], -1), pixels, shape, kind, lying, form)
+    return lambda x, weight, bias, room, stream: call(matrix(weight, stream), x, room, stream)
 
 
 def is_pixel(sizes):
@@ -203,28 +209,47 @@ def is_pixel(sizes):
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
 
-def _is_product(sizes):
-    uneven = any(n % CHUNK for n in (sizes.channels, sizes.channels_out, sizes.places))
-    return is_pixel(sizes) and not uneven and sizes.images > 0 and sizes.groups == 1
+def is_product(sizes, kind):
+    """Whether kernels of this kind (None: without tensor cores) take images as matrices."""
+    even = kind is None or not sizes.places % CHUNK
+    return is_pixel(sizes) and even and sizes.images > 0 and sizes.groups == 1
+
+
+def _matrix(weight, sizes, kind):
+    """Return a function that makes a weight of points a matrix whose lines kernels of this kind
+    take, matrix(weight, stream), and the stride from one line to the next."""
+    if kind is None or not sizes.channels % CHUNK:
+        return (lambda weight, stream: weight), sizes.channels
+    shape = sizes.channels_out, sizes.channels
+    line = ceil_divide(sizes.channels, DEEP) * DEEP
+    return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), line
 
 
 def by_input(weight, grad_output, sizes, kind):
     """Prepare the gradient by the input: call(weight, grad_output, workspace, stream); None: not
     supported."""
-    if _is_product(sizes):
-        shape = sizes.images, sizes.channels, sizes.places
-        pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
-        of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
-        matrix = weight.reshape(sizes.channels_out, -1).T
-        form = Form((sizes.images, *sizes.image), weight.dtype)
-        lying = Matrices(0, sizes.channels, False), of_pixels
-        return prepare(matrix, pixels, shape, kind, lying, form)
+    if call := input_of_points(weight, grad_output, sizes, kind):
+        return call
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     channels, channels_out = sizes.in_group
     layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
     shape = sizes.images, *sizes.image
     call = _convolution(layer, shape, weight.dtype, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
+
+
+def input_of_points(weight, grad_output, sizes, kind):
+    """by_input for a window of one pixel: a product per image."""
+    if not is_product(sizes, kind):
+        return None
+    shape = sizes.images, sizes.channels, sizes.places
+    pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
+    of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
+    matrix, line = _matrix(weight, sizes, kind)
+    form = Form((sizes.images, *sizes.image), weight.dtype)
+    turned, lying = weight.reshape(sizes.channels_out, -1).T, (Matrices(0, line, False), of_pixels)
+    call = prepare(turned, pixels, shape, kind, lying, form)
+    return lambda weight, dy, room, stream: call(matrix(weight, stream), dy, room, stream)
 
 
 def _convolution(layer, shape, dtype, kind, over_first):
@@ -291,8 +316,8 @@ def _tiled(layer, shape, dtype, kind, tiling):
 def by_weight(x, grad_output, sizes, kind):
     """Prepare the gradient by the weight: call(x, grad_output, workspace, stream) -> array; None
     if these kernels don't support it."""
-    if _is_product(sizes):
-        return _sum_of_products(x, grad_output, sizes, kind)
+    if call := weight_of_points(x, grad_output, sizes, kind):
+        return call
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     if not layer.fits:
@@ -358,23 +383,23 @@ def _gradient(layer, kind, tiling):
     return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
 
-def _sum_of_products(x, grad_output, sizes, kind):
+def weight_of_points(x, grad_output, sizes, kind):
     """by_weight for a window of one pixel: a product per image, added up."""
-    shape = sizes.channels_out, *sizes.kernel
-    form = Form(shape, x.dtype)
-    parts = Parts(1, sizes.images, prod(shape), form, kind.sum, narrow=False, made=kind.made)
+    if not is_product(sizes, kind):
+        return None
+    shape, wide = (sizes.channels_out, *sizes.kernel), kind.sum if kind else WIDE[x.dtype.name]
+    form, made = Form(shape, x.dtype), kind and kind.made
+    parts = Parts(1, sizes.images, prod(shape), form, wide, narrow=False, made=made)
     matrices = sizes.images, sizes.channels_out, sizes.channels
     gradients = grad_output.reshape(sizes.images, sizes.channels_out, -1)
     pixels = x.reshape(sizes.images, sizes.channels, -1).transpose((0, 2, 1))
     of_each = (prod(a.shape[1:]) for a in (gradients, pixels))
     lying = [Matrices(size, sizes.places, by_rows) for size, by_rows in zip(of_each, (True, False))]
-    wide = kind.giving(kind.sum)
-    call = prepare(gradients, pixels, matrices, wide, lying, Form(matrices, kind.sum))
-
-    def summed(x, grad_output, room, stream):
-        return parts.finish(call(grad_output, x, room, stream), room, stream)
-
-    return summed
+    summed = form if parts.whole else Form(matrices, wide)
+    call = prepare(gradients, pixels, matrices, kind and kind.giving(wide), lying, summed)
+    return lambda x, grad_output, room, stream: parts.finish(
+        call(grad_output, x, room, stream), room, stream
+    )
 
 
 class ChannelsLast:
