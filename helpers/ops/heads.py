@@ -122,7 +122,8 @@ GROUP_TILES = {  # by the size of heads: the time of a step
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
 ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
-MERGE_US = 2.3  # longer than sums take
+MERGE_US = 1  # longer than sums take
+JOIN_US, JOIN_BYTES_PER_US = 1.5, 8e3  # of a warp, where the last block merges
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -392,13 +393,15 @@ def _forward(asked):
 @dataclass(frozen=True)
 class _Way:
     """How blocks divide an attention: the tile of each, their number, splits of the keys, how many
-    query heads are folded into the rows of a tile, and an estimate."""
+    query heads are folded into the rows of a tile, an estimate, and whether the last block of a
+    tile merges its splits."""
 
     tile: Tile | GroupTile
     blocks: int
     splits: int
     fold: int
     us: float
+    joins: bool = False
 
     @property
     def by_groups(self):
@@ -409,7 +412,8 @@ class _Way:
         """Return what is remembered of it."""
         kind = "warpgroups" if self.by_groups else "warps"
         folded = f", {self.fold} heads in turn" if self.fold > 1 else ""
-        return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}"
+        joined = ", joined" if self.joins else ""
+        return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}{joined}"
 
 
 def _seen(asked, share):
@@ -443,8 +447,12 @@ def _by_warps(asked):
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
                 steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
                 us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-                us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
-                yield _Way(tile, blocks, splits, fold, us)
+                apart = sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
+                yield _Way(tile, blocks, splits, fold, us + apart)
+                if splits > 1 and asked.kind:
+                    nbytes = 4 * min(tile.rows, lines) * splits * asked.shape[-1]
+                    us += JOIN_US + nbytes / (JOIN_BYTES_PER_US * tile.warps)
+                    yield _Way(tile, blocks, splits, fold, us, True)
 
 
 def _tiles(asked, lines):
@@ -477,10 +485,12 @@ class _Forward:
         self.launch = None
         if way is None:
             return
-        self.by_groups, self.splits = way.by_groups, way.splits
+        self.by_groups, self.splits, self.tiles = way.by_groups, way.splits, way.blocks
+        self.merge = None
         make = self._of_groups if way.by_groups else self._of_warps
         self.launch = make(asked, way)
-        if self.splits > 1:
+        self.joins, self.takes_merged = way.joins, bool(asked.kind)
+        if self.splits > 1 and not self.joins:
             sizes = self.rows, size, self.splits
             told = {"Out": asked.element}
             self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
@@ -530,16 +540,19 @@ class _Forward:
             return out, logs
         q, k, v, *mask = map(address, arrays)
         made, sums = address(out), address(logs)
+        merged = 0, 0, 0
         if self.splits > 1:
             each = 4 * self.splits * self.rows
-            made, _ = room.scratch(each * (out.shape[-1] + 1), 0)
+            made, arrived = room.scratch(each * (out.shape[-1] + 1), self.tiles * self.joins)
             sums = made + each * out.shape[-1]
+            merged = (address(out), address(logs), arrived) if self.joins else merged
         if self.by_groups:
             _, drawn = room.scratch(0, 1)
             self.launch(stream, (q, k, v, made), after=(sums, drawn))
         else:
-            self.launch(stream, (q, k, v), after=(made, sums, *(mask or [0])))
-        if self.splits > 1:
+            after = made, sums, *(mask or [0]), *(merged if self.takes_merged else ())
+            self.launch(stream, (q, k, v), after=after)
+        if self.merge:
             self.merge(stream, (made, sums, address(out)), after=(address(logs),))
         return out, logs
 
