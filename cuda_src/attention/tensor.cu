@@ -53,11 +53,9 @@ __device__ void fetch(unsigned tile, long long left, int size, From from)
     }
 }
 
-extern "C" __global__
-__launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *__restrict__ k,
-                                             const T *__restrict__ v, Problem p, float scale,
-                                             Out *out, float *logs, const Mask *__restrict__ mask,
-                                             Merged<T> merged)
+extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
+    const T *__restrict__ q, const T *__restrict__ k, const T *__restrict__ v, Problem p,
+    float scale, Out *out, float *logs, const Mask *__restrict__ mask, Merged<T> merged)
 {
     extern __shared__ __align__(LINE) unsigned char tiles[];
     unsigned of_q = __cvta_generic_to_shared(tiles), of_k = of_q + ROWS * PANELS * LINE;

@@ -292,6 +292,9 @@ def _tiled(layer, shape, dtype, kind, tiling):
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
     groups = layer.groups
     if isinstance(tiling, hopper.Tiling):
+        if layer.w.steps == 2 and not layer.w.size % 2:
+            fits = (p for p in (most, 2) if not (layer.w.side.places % (p // 2) or layer.w.size % p))
+            choices |= {"PAIRED": 1, "Y_PACK": next(fits)}
         lying = (layer.taps, groups * layer.rows, layer.stride), (layer.stride, layer.depth)
         box = 1, tiling.tile.rows, DEEP
 
