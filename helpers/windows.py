@@ -15,7 +15,17 @@ from numpy.typing import DTypeLike
 
 from . import shapes
 
-__all__ = ["Side", "argument", "col2im", "dividers", "im2col", "known", "pair", "sides"]
+__all__ = [
+    "Side",
+    "argument",
+    "col2im",
+    "dividers",
+    "elements",
+    "im2col",
+    "known",
+    "pair",
+    "sides",
+]
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,20 @@ def dividers(
     bits = 8 * np.dtype(index).itemsize
     words = [(divisor, *shapes.magic(divisor, bits)) for divisor in divisors]
     return np.void(np.array(words, f"u{bits // 8}").tobytes())
+
+
+def elements(channels: int, h: Any, w: Any, index: DTypeLike = np.int32) -> np.ndarray:
+    """Where the elements of a window over so many channels lie beside its first one: the structs
+    Element of cuda_src/convolution/sources.cuh, as words."""
+    channel, i, j = np.indices((channels, h.kernel, w.kernel)).reshape(3, -1)
+    row, column = i * h.dilation, j * w.dilation
+    size = np.dtype(index).itemsize
+    form = {"names": ["offset", "row", "column"], "formats": [index, "i4", "i4"],
+            "offsets": [0, size, size + 4], "itemsize": 16}  # fmt: skip
+    found = np.zeros(channel.size, np.dtype(form))
+    found["offset"] = (channel * h.image + row) * w.image + column
+    found["row"], found["column"] = row, column
+    return found.view(np.int32)
 
 
 def known(h: Side, w: Side) -> dict[str, str]:

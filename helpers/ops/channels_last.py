@@ -4,7 +4,7 @@ A window of one pixel is a product of matrices.
 If there are few channels, or CHUNK does not divide their number, images are copied with zero
 padding after the channels and around the image. Then all pixels under a row of the window are
 contiguous, and are treated as the channels of one pixel; with a vertical stride, so are the
-pixels of that many rows."""
+pixels of that many rows. Gradients by the result are padded after the channels only."""
 
 from functools import cache, partial
 from math import gcd, prod

@@ -7,6 +7,7 @@ from functools import partial
 from math import gcd, prod
 
 import numpy as np
+from pycuda import gpuarray
 from pycuda.gpuarray import GPUArray
 
 from .. import windows
@@ -43,7 +44,7 @@ def conv2d(
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
-    warpgroups and C_out is a multiple of 8 (images are copied if C is not).
+    warpgroups; arrays that are read are copied if 8 does not divide their channels.
 
     The layout that does not suit the type costs transpositions, each of which reads and writes
     an array once: in NCHW, float16 transposes x and the weight; in NHWC, other types transpose
@@ -301,12 +302,16 @@ class Sizes:
         return np.dtype(np.int32 if largest < NARROW else np.int64)
 
     @property
-    def arguments(self):
-        """Return the kernel arguments: four sizes, the struct Window, the struct Dividers."""
-        counts = map(self.index.type, (self.images, self.groups, *self.in_group))
-        h, w = self.h, self.w
-        by = windows.dividers(w.places, h.places, w.kernel, h.kernel, self.index)
-        return *counts, windows.argument(h, w), by
+    def counts(self):
+        """Return the kernels' first arguments."""
+        return list(map(self.index.type, (self.images, self.groups, *self.in_group)))
+
+    def window(self, channels, h, w):
+        """Return the kernels' arguments for a window: its struct, dividers by its places, and the
+        list of its elements, which is on the GPU."""
+        by = windows.dividers(w.places, h.places, 1, 1, self.index)
+        listed = gpuarray.to_gpu(windows.elements(channels, h, w, self.index))
+        return windows.argument(h, w), by, listed
 
     def check_gradient(self, operation, grad_output, layout):
         """Raise unless a gradient has the result's shape."""
@@ -335,12 +340,17 @@ def _problem(what, sizes, dtype, packs=()):
     return what, dtype, *counts, *sides[0], *sides[1], *packs
 
 
-def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
-    """Return the KernelCall of an implicit product, so tiled, of each group."""
-    choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
-    choices["Index"] = sizes.index
-    grid = tiling.tiles * sizes.groups, tiling.splits
-    return KernelCall(file, choices, grid, (256,), *arguments)
+class _Launch(KernelCall):
+    """The KernelCall of an implicit product, so tiled, of each group. Of an array among the
+    arguments it passes the address, and keeps it."""
+
+    def __init__(self, file, sizes, tiling, parts, wide, choices, *arguments):
+        choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
+        choices["Index"] = sizes.index
+        grid = tiling.tiles * sizes.groups, tiling.splits
+        self.listed = [a for a in arguments if isinstance(a, GPUArray)]
+        told = (np.uint64(address(a)) if isinstance(a, GPUArray) else a for a in arguments)
+        super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
 def _of_points(way, a, b, sizes, product, wide):
@@ -359,11 +369,12 @@ def _forward(x, weight, sizes, plain):
         return lambda x, weight, bias, room, stream: form.new(x, room)
     choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
+    window = sizes.window(sizes.in_group[0], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _launch("convolution/forward.cu", *told, *sizes.arguments)
+        launch = _Launch("convolution/forward.cu", *told, *window)
 
         def call(x, weight, bias, room, stream):
             made = parts.new(x, room)
@@ -392,11 +403,12 @@ def _weight(x, grad_output, sizes):
     depth, size = prod(sizes.kernel), x.dtype.itemsize
     choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
+    window = sizes.window(sizes.in_group[0], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _launch("convolution/weight.cu", *told, *sizes.arguments)
+        launch = _Launch("convolution/weight.cu", *told, *window)
 
         def call(x, grad_output, room, stream):
             made = parts.new(x, room)
@@ -439,7 +451,7 @@ def _shares_tiled(sizes, wide):
     found = []
     for down in _shares(sizes.h):
         for across in _shares(sizes.w):
-            (h, _), (w, _) = down, across
+            (h, *_), (w, *_) = down, across
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
             tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
             found.append((down, across, tiling))
@@ -455,13 +467,16 @@ def _input_in_shares(weight, sizes, shares):
     together = sizes.h.image * sizes.w.image if len(shares) == 1 else 1  # pixels
     choices = {"T": dtype, "X_PACK": pack_of(4, 1, 0, together)}
     launches = []
-    for (h, of_h), (w, of_w), tiling in shares:
-        dividers = windows.dividers(w.places, h.places, max(w.kernel, 1), max(h.kernel, 1),
-                                    sizes.index)  # fmt: skip
-        pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
-        arguments = *sizes.arguments[:4], windows.argument(h, w), dividers, pixels
+    channels, channels_out = sizes.in_group
+    for (h, *of_h), (w, *of_w), tiling in shares:
+        (taps_h, pixels_h), (taps_w, pixels_w) = of_h, of_w
+        places = _places_of_taps(channels, channels_out, sizes, taps_h, taps_w)
+        pixels = np.void(np.array([pixels_h, pixels_w], np.int32).tobytes())
+        *window, listed = sizes.window(channels_out, h, w)
+        size = sizes.index.type(sizes.h.kernel * sizes.w.kernel)
         told = sizes, replace(tiling, splits=splits), parts, wide, choices
-        launches.append(_launch("convolution/input.cu", *told, *arguments))
+        told += *window, pixels, size, listed, places
+        launches.append(_Launch("convolution/input.cu", *told))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
@@ -470,6 +485,14 @@ def _input_in_shares(weight, sizes, shares):
         return parts.finish(made, room, stream)
 
     return call
+
+
+def _places_of_taps(channels, channels_out, sizes, *taps):
+    """Return where in a weight the taps of a share are, down and across, for each channel of the
+    result: of the first channel, as a list on the GPU."""
+    out, h, w = np.meshgrid(np.arange(channels_out), *taps, indexing="ij")
+    places = (out * channels * sizes.h.kernel + h) * sizes.w.kernel + w
+    return gpuarray.to_gpu(places.reshape(-1).astype(sizes.index))
 
 
 @dataclass(frozen=True)
@@ -486,7 +509,7 @@ class Places:
 
 def _shares(side):
     """Yield, for each offset of pixels a stride apart, the window over the gradient by the result
-    that makes them, and the struct Strided of convolution/input.cu."""
+    that makes them, which taps it has, and the struct Strided of convolution/input.cu."""
     step = side.stride // gcd(side.stride, side.dilation)  # from one of its taps to the next
     for begin in range(min(side.stride, side.image)):
         ends = [begin + side.pad - k * side.dilation for k in range(side.kernel)]
@@ -496,7 +519,7 @@ def _shares(side):
         places = ceil_divide(side.image - begin, side.stride)
         apart = -(step * side.dilation // side.stride)
         window = Places(side.places, places, len(taps), apart, 1, pad)
-        yield window, (first, step, side.kernel, begin, side.stride, side.image)
+        yield window, np.array(taps, int), (begin, side.stride, side.image)
 
 
 def _input_by_columns(weight, grad_output, sizes):
