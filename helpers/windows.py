@@ -115,13 +115,11 @@ def elements(channels: int, h: Any, w: Any, index: DTypeLike = np.int32) -> np.n
     Element of cuda_src/convolution/sources.cuh, as words."""
     channel, i, j = np.indices((channels, h.kernel, w.kernel)).reshape(3, -1)
     row, column = i * h.dilation, j * w.dilation
-    size = np.dtype(index).itemsize
-    form = {"names": ["offset", "row", "column"], "formats": [index, "i4", "i4"],
-            "offsets": [0, size, size + 4], "itemsize": 16}  # fmt: skip
-    found = np.zeros(channel.size, np.dtype(form))
-    found["offset"] = (channel * h.image + row) * w.image + column
-    found["row"], found["column"] = row, column
-    return found.view(np.int32)
+    offset = ((channel * h.image + row) * w.image + column).astype(index)
+    words = [offset.view(np.int32).reshape(len(offset), -1), row[:, None], column[:, None]]
+    found = np.zeros((len(offset), 4), np.int32)
+    found[:, : offset.itemsize // 4 + 2] = np.concatenate(words, 1)
+    return found
 
 
 def known(h: Side, w: Side) -> dict[str, str]:

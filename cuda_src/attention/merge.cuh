@@ -18,7 +18,7 @@ __device__ void merge_row(const Parts &of, long long row, Out *out, float *all_l
 {
     constexpr int EACH = MOST_SPLITS / 32;
     int lane = threadIdx.x % 32;
-    float weight[EACH], peak = -INFINITY, total = 0;  // lane l has those of splits l, l + 32 ...
+    float weight[EACH], peak = -INFINITY, total = 0;  // lane l: of splits l, l + 32 ...
 #pragma unroll
     for (int e = 0; e < EACH; ++e) {
         int s = e * 32 + lane;

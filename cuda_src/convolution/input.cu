@@ -25,7 +25,7 @@ struct Pixels {
     Strided h, w;
 };
 
-// The share's taps of weight, summed over channels_out and taps; `places` says where those of the first channel are.
+// The share's taps of weight, summed over channels_out and taps; `places` says where the first channel has them.
 template <typename Number>
 struct Taps {
     using T = Number;

@@ -474,9 +474,9 @@ def _input_in_shares(weight, sizes, shares):
         pixels = np.void(np.array([pixels_h, pixels_w], np.int32).tobytes())
         *window, listed = sizes.window(channels_out, h, w)
         size = sizes.index.type(sizes.h.kernel * sizes.w.kernel)
-        told = sizes, replace(tiling, splits=splits), parts, wide, choices
-        told += *window, pixels, size, listed, places
-        launches.append(_Launch("convolution/input.cu", *told))
+        told = *window, pixels, size, listed, places
+        tiled = replace(tiling, splits=splits), parts, wide, choices
+        launches.append(_Launch("convolution/input.cu", sizes, *tiled, *told))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)

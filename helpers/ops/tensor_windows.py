@@ -228,8 +228,8 @@ def _matrix(weight, sizes, kind):
 def by_input(weight, grad_output, sizes, kind):
     """Prepare the gradient by the input: call(weight, grad_output, workspace, stream); None: not
     supported."""
-    if call := input_of_points(weight, grad_output, sizes, kind):
-        return call
+    if points := input_of_points(weight, grad_output, sizes, kind):
+        return points
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     channels, channels_out = sizes.in_group
     layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
@@ -293,8 +293,8 @@ def _tiled(layer, shape, dtype, kind, tiling):
     groups = layer.groups
     if isinstance(tiling, hopper.Tiling):
         if layer.w.steps == 2 and not layer.w.size % 2:
-            fits = (p for p in (most, 2) if not (layer.w.side.places % (p // 2) or layer.w.size % p))
-            choices |= {"PAIRED": 1, "Y_PACK": next(fits)}
+            whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
+            choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
         lying = (layer.taps, groups * layer.rows, layer.stride), (layer.stride, layer.depth)
         box = 1, tiling.tile.rows, DEEP
 
@@ -319,8 +319,8 @@ def _tiled(layer, shape, dtype, kind, tiling):
 def by_weight(x, grad_output, sizes, kind):
     """Prepare the gradient by the weight: call(x, grad_output, workspace, stream) -> array; None
     if these kernels don't support it."""
-    if call := weight_of_points(x, grad_output, sizes, kind):
-        return call
+    if points := weight_of_points(x, grad_output, sizes, kind):
+        return points
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     if not layer.fits:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from softgpu import settings
 
@@ -33,7 +33,7 @@ mode = os.environ.get("HELPERS_TUNE", "")
 
 @dataclass(frozen=True)
 class Other:
-    """A way that is not a tiling of the same kernel: its name, its estimate, and what prepares it."""
+    """A way that no tiling describes: its name, its estimate, and what prepares it."""
 
     name: str
     us: float
@@ -81,11 +81,7 @@ def quickest(problem, ways, prepare):
     """Return prepare(way), a call, of the quickest of these ways, which have a name and an estimate
     `us`; an Other prepares itself. problem: all that the choice depends on, as numbers and
     words."""
-    ways, of_tiling = sorted(ways, key=lambda way: way.us), prepare
-
-    def prepare(way):
-        return way.prepare() if isinstance(way, Other) else of_tiling(way)
-
+    ways, prepare = sorted(ways, key=lambda way: way.us), partial(_prepared, prepare)
     key, names = " ".join(map(str, problem)), {way.name: way for way in ways}
     known = None if mode == NEVER or len(ways) == 1 else remembered().get(key)
     if known in names and mode != AGAIN:
@@ -100,6 +96,10 @@ def quickest(problem, ways, prepare):
         return chosen(*arguments)
 
     return call
+
+
+def _prepared(prepare, way):
+    return way.prepare() if isinstance(way, Other) else prepare(way)
 
 
 def _measured(key, ways, prepare, arguments):
