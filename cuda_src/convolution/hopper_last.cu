@@ -70,7 +70,7 @@ struct Result {
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *y, int images, int channels,
     int channels_out, int height, int width, Window window, Dividers<int> dividers, int splits,
-    const T *bias)
+    const T *bias, Splits all)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int places = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
@@ -90,5 +90,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, 0, BOXED>(
         Tiles<ROWS, COLUMNS>(places, channels_out * STEP_H * STEP_W, steps, splits, 1), copies,
-        results, maps.of[BOXED * 2]);
+        results, maps.of[BOXED * 2], all);
 }

@@ -178,7 +178,7 @@ def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
-    ways = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind)
+    ways = hopper.Tiling.either_way(layer.columns, layer.rows, deep, kind)
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
@@ -187,7 +187,7 @@ def _convolution(layer, shape, kind):
 def _tiled(layer, shape, kind, tiling):
     """Prepare a convolution, so tiled."""
     form = Form(shape, np.dtype(kind.array))
-    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
+    parts = Parts(1, tiling.parts, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = 8 if parts.whole else 4
     choices["Y_PACK"] = next(p for p in (most, 4, 1) if not layer.channels_out % p)
@@ -203,12 +203,12 @@ def _tiled(layer, shape, kind, tiling):
     file = "convolution/hopper_last.cu"
     lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
     launch = tiling.call(
-        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
+        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.parts
     )
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
+        after = 0 if bias is None else address(bias), *tiling.scratch(room)
         launch(stream, (address(x), address(weight), address(made)), after)
         return parts.finish(made, room, stream)
 
