@@ -116,9 +116,9 @@ def elements(channels: int, h: Any, w: Any, index: DTypeLike = np.int32) -> np.n
     channel, i, j = np.indices((channels, h.kernel, w.kernel)).reshape(3, -1)
     row, column = i * h.dilation, j * w.dilation
     offset = ((channel * h.image + row) * w.image + column).astype(index)
-    words = [offset.view(np.int32).reshape(len(offset), offset.itemsize // 4), row[:, None], column[:, None]]
-    found = np.zeros((len(offset), 4), np.int32)
-    found[:, : offset.itemsize // 4 + 2] = np.concatenate(words, 1)
+    found, size = np.zeros((len(offset), 4), np.int32), offset.itemsize // 4
+    found[:, :size] = offset.view(np.int32).reshape(len(offset), size)
+    found[:, size], found[:, size + 1] = row, column
     return found
 
 
