@@ -1,7 +1,7 @@
 // Images x[images, groups, channels, pixels] with neighbours along their channels: out[groups, images, pixels, stride],
-// where stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Launch a block of 256 threads
-// for each 64 pixels of an image and each WIDE channels of a group: a grid of (images * groups * tiles of pixels *
-// tiles of channels).
+// where stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Two such arrays at once; the
+// second may be empty. Launch a block of 256 threads for each 64 pixels of an image and each WIDE channels of a group:
+// a grid of (images * groups * tiles of pixels * tiles of channels of both).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.
 using T = unsigned short;
 constexpr int WIDE = 64;  // channels of a tile
@@ -9,19 +9,28 @@ constexpr int WIDE = 64;  // channels of a tile
 constexpr int BLOCK = 256, PIXELS = 64, CHUNK = 8;
 constexpr int PADDED = WIDE + 2;  // lines of a tile begin in different banks
 
+struct Sizes {
+    long long channels, pixels, stride;
+    int images, groups;
+    __device__ int across() const { return (stride + WIDE - 1) / WIDE; }
+    __device__ int down() const { return (pixels + PIXELS - 1) / PIXELS; }
+    __device__ int blocks() const { return images * groups * down() * across(); }
+};
+
 extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__restrict__ x, T *out,
-                                                                  long long channels,
-                                                                  long long pixels,
-                                                                  long long stride, int images,
-                                                                  int groups)
+                                                                  const T *__restrict__ other,
+                                                                  T *of_other, Sizes sizes,
+                                                                  Sizes others)
 {
     __shared__ __align__(16) T tile[PIXELS * PADDED];
-    int across = (stride + WIDE - 1) / WIDE, down = (pixels + PIXELS - 1) / PIXELS;
-    int row = blockIdx.x / across;
-    long long image = row / down, first = blockIdx.x % across * WIDE;
-    long long start = row % down * (long long)PIXELS;
+    int block = blockIdx.x;
+    if (block >= sizes.blocks()) block -= sizes.blocks(), x = other, out = of_other, sizes = others;
+    long long channels = sizes.channels, pixels = sizes.pixels, stride = sizes.stride;
+    int row = block / sizes.across(), image = row / sizes.down();
+    long long first = block % sizes.across() * WIDE, start = row % sizes.down() * (long long)PIXELS;
+    int number = image % sizes.groups * sizes.images + image / sizes.groups;
     x += image * channels * pixels;
-    out += (image % groups * images + image / groups) * pixels * stride;
+    out += number * pixels * stride;
 #pragma unroll
     for (int i = threadIdx.x; i < PIXELS * WIDE; i += BLOCK) {
         long long pixel = start + i % PIXELS, channel = first + i / PIXELS;

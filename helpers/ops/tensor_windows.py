@@ -42,6 +42,7 @@ MOST_STEPS = 4  # pixels that a place of the window makes, down or across
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE = 64  # of channels_last.cu
+MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
     tensor.Tile(128, 64, 64, 32, 4, 2, 0.1, 0.47, 6),
@@ -269,17 +270,31 @@ def _convolution(layer, shape, dtype, kind, over_first):
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
-    images = ChannelsLast(layer.images, layer.channels, pixels, layer.groups)
-    taps = taps_of(layer, _taps_first(layer, over_first))
+    copy = _laid_out(layer, pixels, over_first)
     call = quickest(
         layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, dtype, kind, tiling)
     )
 
-    def laid_out(x, weight, bias, room, stream):
-        of_x, of_weight = images(x, room, stream), taps(weight, room, stream)
-        return call(of_x, of_weight, bias, room, stream)
+    return lambda x, weight, bias, room, stream: call(
+        *copy(x, weight, room, stream), bias, room, stream
+    )
 
-    return laid_out
+
+def _laid_out(layer, pixels, over_first):
+    """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
+    workspace, stream) -> both."""
+    images = layer.images, layer.channels, pixels, layer.groups
+    lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
+    if over_first or lines * layer.chunks > MOST_TURNED:
+        of_images, taps = ChannelsLast(images), taps_of(layer, _taps_first(layer, over_first))
+        return lambda x, weight, room, stream: (
+            *of_images([x], room, stream), taps(weight, room, stream)
+        )  # fmt: skip
+    if layer.taps == 1 and is_even:
+        of_images = ChannelsLast(images)
+        return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
+    both = ChannelsLast(images, (lines, layer.channels, layer.taps, 1))
+    return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
 def _tiled(layer, shape, dtype, kind, tiling):
@@ -329,12 +344,13 @@ def by_weight(x, grad_output, sizes, kind):
     if not layer.fits:
         return None
     by_layer = gradient(layer, kind)
-    images = ChannelsLast(sizes.images, sizes.channels, sizes.h.image * sizes.w.image)
-    gradients = ChannelsLast(sizes.images, sizes.channels_out, sizes.places)
+    images = sizes.images, sizes.channels, sizes.h.image * sizes.w.image, 1
+    both = ChannelsLast(images, (sizes.images, sizes.channels_out, sizes.places, 1))
 
     def call(x, grad_output, room, stream):
-        of_x, of_dy = images(x, room, stream), gradients(grad_output, room, stream)
-        whole = by_layer(of_x, of_dy, room, stream)
+        whole = by_layer(*both([x, grad_output], room, stream), room, stream)
+        if layer.taps == 1 and layer.channels == layer.stride:
+            return whole.reshape(sizes.channels_out, *sizes.kernel)
         view = whole.transpose((0, 3, 1, 2))[:, : sizes.channels]
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
@@ -410,21 +426,26 @@ def weight_of_points(x, grad_output, sizes, kind):
 
 
 class ChannelsLast:
-    """Copies of images in channels-last layout, group by group: copy(x, workspace, stream) ->
-    array."""
+    """Copies of one or two arrays in channels-last layout, group by group, in one launch:
+    copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each."""
 
-    def __init__(self, images, channels, pixels, groups=1):
-        stride = padded(channels)
-        self.form = Form((groups * images, pixels, stride), np.uint16)
-        wide = next((wide for wide in (8, 16, 32) if stride <= wide), TILE)
-        grid = (groups * images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide),)
-        self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, grid, (256,),
-                                 channels, pixels, stride, np.int32(images),
-                                 np.int32(groups))  # fmt: skip
+    def __init__(self, *sizes):
+        told, blocks, self.forms = [], 0, []
+        strides = [padded(channels) for _, channels, _, _ in sizes]
+        wide = next((wide for wide in (8, 16, 32) if max(strides) <= wide), TILE)
+        for (images, channels, pixels, groups), stride in zip(sizes, strides):
+            self.forms.append(Form((groups * images, pixels, stride), np.uint16))
+            blocks += groups * images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide)
+            counts = np.array([images, groups], np.int32).view(np.int64)
+            told.append(np.array([channels, pixels, stride, *counts], np.int64))
+        told += [np.zeros(4, np.int64)] * (2 - len(sizes))
+        self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, (blocks,), (256,),
+                                 *told)  # fmt: skip
 
-    def __call__(self, x, room, stream):
-        made = self.form.new(x, room)
-        self.launch(stream, (address(x), address(made)))
+    def __call__(self, arrays, room, stream):
+        made = [form.new(x, room) for form, x in zip(self.forms, arrays)]
+        places = [address(x) for pair in zip(arrays, made) for x in pair]
+        self.launch(stream, (*places, *[0] * (4 - len(places))))
         return made
 
 
