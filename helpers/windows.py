@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike
 from . import shapes
 
 __all__ = [
+    "MORE",
     "Side",
     "argument",
     "col2im",
@@ -26,6 +27,9 @@ __all__ = [
     "pair",
     "sides",
 ]
+
+
+MORE = 32  # of two tiles: a kernel reads on without asking for the end
 
 
 @dataclass(frozen=True)
@@ -112,13 +116,14 @@ def dividers(
 
 def elements(channels: int, h: Any, w: Any, index: DTypeLike = np.int32) -> np.ndarray:
     """Where the elements of a window over so many channels lie beside its first one: the structs
-    Element of cuda_src/convolution/sources.cuh, as words."""
+    Element of cuda_src/convolution/sources.cuh, as words, and MORE zeros."""
     channel, i, j = np.indices((channels, h.kernel, w.kernel)).reshape(3, -1)
     row, column = i * h.dilation, j * w.dilation
     offset = ((channel * h.image + row) * w.image + column).astype(index)
-    found, size = np.zeros((len(offset), 4), np.int32), offset.itemsize // 4
-    found[:, :size] = offset.view(np.int32).reshape(len(offset), size)
-    found[:, size], found[:, size + 1] = row, column
+    found, size = np.zeros((len(offset) + MORE, 4), np.int32), offset.itemsize // 4
+    given = found[: len(offset)]
+    given[:, :size] = offset.view(np.int32).reshape(len(offset), size)
+    given[:, size], given[:, size + 1] = row, column
     return found
 
 

@@ -16,7 +16,7 @@ template <typename Out>
 __device__ void merge_row(const Parts &of, long long row, Out *out, float *all_logs, int number,
                           int warps)
 {
-    constexpr int EACH = MOST_SPLITS / 32;
+    constexpr int EACH = MOST_SPLITS / 32, AT_ONCE = 8;  // loads that are under way together
     int lane = threadIdx.x % 32;
     float weight[EACH], peak = -INFINITY, total = 0;  // lane l: of splits l, l + 32 ...
 #pragma unroll
@@ -33,12 +33,22 @@ __device__ void merge_row(const Parts &of, long long row, Out *out, float *all_l
         float sum[2] = {};
 #pragma unroll
         for (int e = 0; e < EACH; ++e)
-#pragma unroll 4
-            for (int s = e * 32; s < min(of.splits, e * 32 + 32); ++s) {
-                float share = __shfl_sync(FULL_WARP, weight[e], s % 32);
-                const float *part = of.parts + (s * of.rows + row) * of.size + i;
-                if (i < of.size) sum[0] += share * __ldcg(part);
-                if (i + 32 < of.size) sum[1] += share * __ldcg(part + 32);
+            for (int begin = 0; begin < min(32, of.splits - e * 32); begin += AT_ONCE) {
+                float part[AT_ONCE][2];
+#pragma unroll
+                for (int n = 0; n < AT_ONCE; ++n)
+#pragma unroll
+                    for (int c = 0; c < 2; ++c) {
+                        long long s = e * 32 + begin + n, column = i + c * 32;
+                        const float *from = of.parts + (s * of.rows + row) * of.size + column;
+                        bool there = (s < of.splits) & (column < of.size);
+                        part[n][c] = there ? __ldcg(from) : 0;
+                    }
+#pragma unroll
+                for (int n = 0; n < AT_ONCE; ++n) {
+                    float share = __shfl_sync(FULL_WARP, weight[e], begin + n);
+                    sum[0] += share * part[n][0], sum[1] += share * part[n][1];
+                }
             }
         float all = total == 0 ? 1 : total;
         for (int n = 0; n < 2; ++n)

@@ -55,13 +55,18 @@ struct Result {
         int line = dividers.width.quotient(place), image = dividers.height.quotient(line);
 #pragma unroll
         for (int first = 0; first < COUNT; first += Y_PACK) {
-            int step = (column + first) / channels, channel = column + first - step * channels;
-            int h = (line - image * down) * STEP_H + step / STEP_W;
-            int w = (place - line * across) * STEP_W + step % STEP_W;
-            if (step >= STEP_H * STEP_W || h >= height || w >= width) continue;
+            int step = 0, channel = column + first;
+            long long pixel = place;
+            if (STEP_H * STEP_W > 1) {
+                step = channel / channels, channel -= step * channels;
+                int h = (line - image * down) * STEP_H + step / STEP_W;
+                int w = (place - line * across) * STEP_W + step % STEP_W;
+                if (step >= STEP_H * STEP_W || h >= height || w >= width) continue;
+                pixel = (image * (long long)height + h) * width + w;
+            }
+            if (channel >= channels) continue;
             Packed<Out, Y_PACK> pack;
             for (int e = 0; e < Y_PACK; ++e) pack[e] = element(channel + e, sum[first + e]);
-            long long pixel = (image * (long long)height + h) * width + w;
             put(y + pixel * channels + channel, pack);
         }
     }

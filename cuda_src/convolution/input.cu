@@ -36,8 +36,8 @@ struct Taps {
     Index depth, channels, size;  // size: of a window
     __device__ Packed<T, 1> operator()(Index k, Index channel) const
     {
-        if (k >= depth || channel >= channels) return {};
-        return {weight[__ldg(places + k) + channel * size]};
+        const T *from = weight + __ldg(places + k) + channel * size;
+        return {(k < depth) & (channel < channels) ? __ldg(from) : T(0)};
     }
 };
 

@@ -14,7 +14,7 @@ struct Result {
     int planes;                       // of an image; `rows` may be of fewer
     int rows, columns, down, across;  // places in an image
     int height, width;
-    Dividers<int> dividers;
+    Dividers<int> dividers;  // by places across, down, and in an image
     template <int COUNT>
     __device__ void store(int row, int column, Packed<Acc, COUNT> sum)
     {
@@ -37,6 +37,12 @@ struct Result {
             if (place >= columns) return;
             Packed<Out, PACK> pack;
             for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e] + start);
+            if (STEP_H * STEP_W == 1) {  // an image's places are those of y: one division will do
+                int image = dividers.kernel_w.quotient(place);
+                long long plane_of_y = image * (long long)planes + plane;
+                put(y + plane_of_y * height * width + place - image * height * width, pack);
+                continue;
+            }
             int line = dividers.width.quotient(place), image = dividers.height.quotient(line);
             int h = (line - image * down) * STEP_H + row / STEP_W % STEP_H;
             int w = (place - line * across) * STEP_W + row % STEP_W;

@@ -14,7 +14,7 @@ struct __align__(16) Element {
 
 // Columns of images x[images, channels, H, W], or of a group of their channels, of which x begins with the first:
 // [channels of the group * window, images * places]. The product sums over the window's elements; or (OVER_PLACES) over
-// the places. elements: of the window.
+// the places. elements: of the window, and as many more as a tile has.
 template <typename Number, typename Index, bool OVER_PLACES>
 struct Columns {
     using T = Number;
@@ -27,11 +27,7 @@ struct Columns {
     const Element<Index> *elements;
     __device__ Packed<T, 1> operator()(Index k, Index i) const
     {
-        if (k >= depth || i >= width) return {};
-        return {OVER_PLACES ? element(i, k) : element(k, i)};
-    }
-    __device__ T element(Index part, Index place) const
-    {
+        Index part = OVER_PLACES ? min(i, width - 1) : k, place = OVER_PLACES ? k : i;
         Side h = window.h, w = window.w;
         Index line = by.width.quotient(place), image = by.height.quotient(line);
         int row = h.source(line - image * h.places, 0);
@@ -39,7 +35,10 @@ struct Columns {
         const T *from = x + (image * channels * h.image + row) * w.image + column;
         int4 words = __ldg(reinterpret_cast<const int4 *>(elements + part));
         auto e = reinterpret_cast<const Element<Index> &>(words);
-        return h.inside(row + e.row) && w.inside(column + e.column) ? from[e.offset] : T(0);
+        // One condition, without short cuts: a load that may be left out, not a branch.
+        bool there = (k < depth) & (i < width) & (unsigned(row + e.row) < unsigned(h.image)) &
+                     (unsigned(column + e.column) < unsigned(w.image));
+        return {there ? __ldg(from + e.offset) : T(0)};
     }
 };
 

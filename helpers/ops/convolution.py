@@ -492,7 +492,7 @@ def _places_of_taps(channels, channels_out, sizes, *taps):
     result: of the first channel, as a list on the GPU."""
     out, h, w = np.meshgrid(np.arange(channels_out), *taps, indexing="ij")
     places = (out * channels * sizes.h.kernel + h) * sizes.w.kernel + w
-    return gpuarray.to_gpu(places.reshape(-1).astype(sizes.index))
+    return gpuarray.to_gpu(np.append(places, np.zeros(windows.MORE)).astype(sizes.index))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ __all__ = [
 
 MOST_KEPT = 4096  # calls of different kinds
 MOST_ADDRESSES = 49  # per call: three for each of 16 devices, and one more
-SHARED_UNASKED = 48 << 10  # bytes of shared memory that need no opt-in
+SHARED_UNASKED = 47 << 10  # bytes of shared memory that need no opt-in, with what a kernel declares
 LONG = 1 << 20  # bytes of a result from which on the pool's size is checked
 POOL_MB = os.environ.get("HELPERS_POOL_MB")  # most unused memory that stays in a pool; 0: no pool
 

@@ -151,7 +151,8 @@ class Layer:
     def arguments(self):
         """Return the kernels' arguments for the window: the structs Window and Dividers."""
         h, w = self.h.side, self.w.side
-        return windows.argument(h, w), windows.dividers(w.places, h.places, 1, 1)
+        by = windows.dividers(w.places, h.places, max(1, w.places * h.places), 1)
+        return windows.argument(h, w), by
 
     @property
     def taps(self):
