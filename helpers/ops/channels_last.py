@@ -16,7 +16,7 @@ from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
 from .product import Parts, matmul
-from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, is_pixel, padded, taps_of
+from .tensor_windows import CHUNK, DEEP, MOST_PACK, Layer, Way, gradient, is_pixel, padded, taps_of
 from .tuning import quickest
 
 __all__ = ["by_input", "by_weight", "forward", "forward_of_points"]
@@ -178,10 +178,16 @@ def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
-    ways = hopper.Tiling.either_way(layer.columns, layer.rows, deep, kind)
+    by_groups = hopper.Tiling.either_way(layer.columns, layer.rows, deep, kind)
+    ways = layer.timed(by_groups, "rows", _pack(layer, MOST_PACK))
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
+
+
+def _pack(layer, most):
+    """Return how many channels of a pixel are stored at once."""
+    return next(p for p in (most, 4, 1) if not layer.channels_out % p)
 
 
 def _tiled(layer, shape, kind, tiling):
@@ -189,8 +195,7 @@ def _tiled(layer, shape, kind, tiling):
     form = Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.parts, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
-    most = 8 if parts.whole else 4
-    choices["Y_PACK"] = next(p for p in (most, 4, 1) if not layer.channels_out % p)
+    choices["Y_PACK"] = _pack(layer, MOST_PACK if parts.whole else 4)
     counts = layer.images, layer.stride, layer.channels_out, layer.h.size, layer.w.size
     lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
 

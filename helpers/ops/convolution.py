@@ -23,6 +23,7 @@ from .windows import NARROW, col2im
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
+SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 LAYOUTS = "NCHW", "NHWC"
 IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
 
@@ -434,7 +435,7 @@ def _input(weight, grad_output, sizes):
         return lambda weight, grad_output, room, stream: form.new(weight, room)
     given = weight, grad_output, sizes
     shares = _shares_tiled(sizes, wide)
-    us = sum(tiling.us for *_, tiling in shares)
+    us = SHARES * sum(tiling.us for *_, tiling in shares)
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
     if sizes.groups == 1 and prod(sizes.result):
         matrices = sizes.channels, sizes.places, sizes.channels_out

@@ -122,8 +122,8 @@ GROUP_TILES = {  # by the size of heads: the time of a step
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
 ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
-MERGE_US = 1  # longer than sums take
-JOIN_US, JOIN_BYTES_PER_US = 1.5, 8e3  # of a warp, where the last block merges
+ROW_US, LOADS_US = 0.8, 0.4  # to merge a row: its logarithms, and eight splits of 64 columns
+JOIN_US = 1.5  # until the last block knows that it is the last
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -447,11 +447,13 @@ def _by_warps(asked):
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
                 steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
                 us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-                apart = sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
+                row_us = ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(
+                    asked.shape[-1], 64
+                )
+                apart = sum_us(prod(asked.shape), splits) + row_us * (splits > 1)
                 yield _Way(tile, blocks, splits, fold, us + apart)
                 if splits > 1 and asked.kind:
-                    nbytes = 4 * min(tile.rows, lines) * splits * asked.shape[-1]
-                    us += JOIN_US + nbytes / (JOIN_BYTES_PER_US * tile.warps)
+                    us += JOIN_US + ceil_divide(min(tile.rows, lines), tile.warps) * row_us
                     yield _Way(tile, blocks, splits, fold, us, True)
 
 

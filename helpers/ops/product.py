@@ -235,7 +235,7 @@ TILES = (
 )
 WARPS = Tile(256, 128, 16, 1, 1.12, 1.3, 7.1)  # of gemm/warps.cu
 DEEP = 8
-GATHER_US = 0.0028  # of a column, for 8 elements along k
+GATHER_US = 0.0016  # of a column, for 8 elements along k
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,7 @@ class Tiling:
         """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
         whether each element of b has to be found."""
         found, deep = [], ceil_divide(k, DEEP)
-        tiles_at_hand = [tile for tile in TILES if not gathered or tile.rows >= tile.columns // 2]
-        for tile in (*tiles_at_hand, WARPS) if by_warps else tiles_at_hand:
+        for tile in (*TILES, WARPS) if by_warps else TILES:
             more = GATHER_US * tile.columns * gathered
             timed = replace(tile, alone_us=tile.alone_us + more, each_us=tile.each_us + more)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)

@@ -14,7 +14,7 @@ from pycuda.gpuarray import GPUArray
 from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
-from .launch import Form, KernelCall, address, ceil_divide, cuda
+from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
 from .product import Matrices, Parts, copy_us, prepare
 from .product import Tiling as ByThreads
 from .reduce import WIDE
@@ -22,6 +22,7 @@ from .tuning import quickest
 from .windows import NARROW
 
 __all__ = [
+    "MOST_PACK",
     "Layer",
     "Way",
     "by_input",
@@ -42,6 +43,9 @@ MOST_STEPS = 4  # pixels that a place of the window makes, down or across
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE = 64  # of channels_last.cu
+MOST_PACK = 8  # elements of a result that are stored at once
+STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
+CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
@@ -164,6 +168,18 @@ class Layer:
         """Return how many 128-byte lines a pixel's channels take."""
         return ceil_divide(self.stride, DEEP)
 
+    def timed(self, ways, side, pack, batch=1):
+        """Return ways by warpgroups with what takes longer than in a product: boxes that end past
+        the channels, and stores of this many elements. side: of a tile, which are pixels."""
+        cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
+        for way in ways:
+            tile, steps = way.tile, ceil_divide(way.steps, way.splits)
+            more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
+            more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
+            rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
+            found.append(replace(way, us=way.us + rounds * more))
+        return found
+
     @property
     def fits_boxes(self):
         """Whether a tensor map can describe the window, and the GPU has warpgroups."""
@@ -224,7 +240,7 @@ def _matrix(weight, sizes, kind):
     if kind is None or not sizes.channels % CHUNK:
         return (lambda weight, stream: weight), sizes.channels
     shape = sizes.channels_out, sizes.channels
-    line = ceil_divide(sizes.channels, DEEP) * DEEP
+    line = tensor.padded_to(sizes.channels, 2)
     return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), line
 
 
@@ -265,7 +281,9 @@ def _convolution(layer, shape, dtype, kind, over_first):
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        ways = hopper.beside(ways, hopper.Tiling.either_way(*sizes[:2], deep, kind, layer.groups))
+        by_groups = hopper.Tiling.either_way(*sizes[:2], deep, kind, layer.groups)
+        timed = layer.timed(by_groups, "columns", _pack(layer, MOST_PACK), layer.groups)
+        ways = hopper.beside(ways, timed)
     if layer.groups > 1:
         copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
@@ -298,13 +316,19 @@ def _laid_out(layer, pixels, over_first):
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
+def _pack(layer, most):
+    """Return how many elements of a plane are stored at once."""
+    whole = layer.h.steps * layer.w.steps == 1
+    places = layer.columns // layer.images
+    return next(p for p in (most, 4, 1) if whole and not places % p or p == 1)
+
+
 def _tiled(layer, shape, dtype, kind, tiling):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
-    steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
     parts = Parts(1, tiling.parts, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
-    most = 8 if parts.whole else 4
-    choices["Y_PACK"] = next(p for p in (most, 4, 1) if steps == 1 and not places % p or p == 1)
+    most = MOST_PACK if parts.whole else 4
+    choices["Y_PACK"] = _pack(layer, most)
     counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
     groups = layer.groups
@@ -367,6 +391,7 @@ def gradient(layer, kind):
     if layer.fits_boxes:
         across = layer.taps * layer.chunks * DEEP
         by_groups = hopper.Tiling.either_way(layer.channels_out, across, layer.columns, kind)
+        by_groups = layer.timed(by_groups, "columns", MOST_PACK)
         ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
 
     def prepare(tiling):
@@ -431,15 +456,20 @@ class ChannelsLast:
     copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each."""
 
     def __init__(self, *sizes):
-        told, blocks, self.forms = [], 0, []
+        told, self.forms = [], []
         strides = [padded(channels) for _, channels, _, _ in sizes]
-        wide = next((wide for wide in (8, 16, 32) if max(strides) <= wide), TILE)
+        tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
+
+        def moved(wide):  # channels, also those past the end of a line
+            return sum(wide * n * ceil_divide(s, wide) for n, s in zip(tiles, strides))
+
+        wide = min(range(TILE, 0, -CHUNK), key=moved)
         for (images, channels, pixels, groups), stride in zip(sizes, strides):
             self.forms.append(Form((groups * images, pixels, stride), np.uint16))
-            blocks += groups * images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide)
             counts = np.array([images, groups], np.int32).view(np.int64)
             told.append(np.array([channels, pixels, stride, *counts], np.int64))
         told += [np.zeros(4, np.int64)] * (2 - len(sizes))
+        blocks = moved(wide) // wide
         self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, (blocks,), (256,),
                                  *told)  # fmt: skip
 
