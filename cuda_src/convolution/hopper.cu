@@ -39,11 +39,9 @@ struct Copies {
     }
 };
 
-extern "C" __global__
-__launch_bounds__(block_of(ROWS), 1) void hopper(const __grid_constant__ Maps<2> maps, Out *y,
-                                                 int images, int channels, int rows, int height,
-                                                 int width, Window window, Dividers<int> dividers,
-                                                 int splits, int groups, const T *bias, Splits all)
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
+    const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int rows, int height,
+    int width, Window window, Dividers<int> dividers, int splits, int groups, const T *bias)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
@@ -53,8 +51,7 @@ __launch_bounds__(block_of(ROWS), 1) void hopper(const __grid_constant__ Maps<2>
     int planes = rows / (STEP_H * STEP_W);
     long long plane = (long long)height * width, size = planes * groups * images * plane;
     auto results = [=](Tile tile) {
-        int each = all.sums ? 1 : splits, group = tile.z / each;
-        int split = tile.z - group * each, first = group * planes;
+        int group = tile.z / splits, split = tile.z - group * splits, first = group * planes;
         return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK, PAIRED>{y + split * size + first * plane,
                                                                    split || !bias ? nullptr
                                                                                   : bias + first,
@@ -68,6 +65,5 @@ __launch_bounds__(block_of(ROWS), 1) void hopper(const __grid_constant__ Maps<2>
                                                                    dividers};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true>(
-        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, groups), copies, results, maps.of[0],
-        all);
+        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, groups), copies, results, maps.of[0]);
 }

@@ -75,7 +75,7 @@ struct Result {
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *y, int images, int channels,
     int channels_out, int height, int width, Window window, Dividers<int> dividers, int splits,
-    const T *bias, Splits all)
+    const T *bias)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int places = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
@@ -95,5 +95,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, 0, BOXED>(
         Tiles<ROWS, COLUMNS>(places, channels_out * STEP_H * STEP_W, steps, splits, 1), copies,
-        results, maps.of[BOXED * 2], all);
+        results, maps.of[BOXED * 2]);
 }

@@ -67,7 +67,7 @@ struct Gradient {
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_weight(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *dw, int images, int channels,
-    int channels_out, Window window, Dividers<int> dividers, int splits, Splits all)
+    int channels_out, Window window, Dividers<int> dividers, int splits)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int taps = window.h.kernel * window.w.kernel, chunks = (channels + DEEP - 1) / DEEP;
@@ -80,5 +80,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_weight(
     };
     Tiles<ROWS, COLUMNS> tiles(channels_out, taps * wide, steps, splits, 1);
     multiply<T, ROWS, COLUMNS, STAGES, false, false, 0, BOXED>(tiles, copies, results,
-                                                               maps.of[BOXED * 2], all);
+                                                               maps.of[BOXED * 2]);
 }

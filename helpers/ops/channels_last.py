@@ -178,7 +178,7 @@ def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
-    by_groups = hopper.Tiling.either_way(layer.columns, layer.rows, deep, kind)
+    by_groups = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind)
     ways = layer.timed(by_groups, "rows", _pack(layer, MOST_PACK))
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
@@ -193,7 +193,7 @@ def _pack(layer, most):
 def _tiled(layer, shape, kind, tiling):
     """Prepare a convolution, so tiled."""
     form = Form(shape, np.dtype(kind.array))
-    parts = Parts(1, tiling.parts, prod(shape), form, kind.sum, made=kind.made)
+    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     choices["Y_PACK"] = _pack(layer, MOST_PACK if parts.whole else 4)
     counts = layer.images, layer.stride, layer.channels_out, layer.h.size, layer.w.size
@@ -208,12 +208,12 @@ def _tiled(layer, shape, kind, tiling):
     file = "convolution/hopper_last.cu"
     lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
     launch = tiling.call(
-        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.parts
+        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
     )
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)
-        after = 0 if bias is None else address(bias), *tiling.scratch(room)
+        after = (0 if bias is None else address(bias),)
         launch(stream, (address(x), address(weight), address(made)), after)
         return parts.finish(made, room, stream)
 

@@ -88,26 +88,19 @@ TILES = (
 
 @dataclass(frozen=True)
 class Tiling:
-    """How blocks divide a product: the Tile, the number of blocks, each one's steps along k, the
-    splits along k, an estimate, and whether the last block of a tile adds its splits."""
+    """How blocks divide a product: the Tile, the number of blocks, each one's steps along k, and
+    the splits along k."""
 
     tile: Tile
     tiles: int
     steps: int
     splits: int
     us: float
-    joins: bool = False
 
     @property
     def name(self):
         """Return what is remembered of it."""
-        joined = ", joined" if self.joins else ""
-        return f"{self.tile.rows} x {self.tile.columns} by warpgroups / {self.splits}{joined}"
-
-    @property
-    def parts(self):
-        """Return how many parts of each result a launch leaves."""
-        return 1 if self.joins else self.splits
+        return f"{self.tile.rows} x {self.tile.columns} by warpgroups / {self.splits}"
 
     @classmethod
     def of(cls, *sizes, **options):
@@ -136,20 +129,14 @@ class Tiling:
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
                 us += join_us(tile, splits) if joins else sum_us(m * n * batch, splits)
-                found.append(cls(tile, tiles, steps, splits, us, joins and splits > 1))
+                found.append(cls(tile, tiles, steps, splits, us))
         return found
 
-    @classmethod
-    def either_way(cls, *sizes):
-        """Return all tilings: with splits that a launch adds up, or the last block of a tile."""
-        joined = (way for way in cls.ways(*sizes, joins=True) if way.joins)
-        return [*cls.ways(*sizes), *joined]
-
-    def scratch(self, room, batch=1):
+    def scratch(self, room, batch):
         """Return the addresses of a workspace's memory and counters with which blocks add splits;
-        zeros if they don't."""
+        zeros if there are none."""
         sums = self.tiles * batch * self.splits * self.tile.rows * self.tile.columns
-        return room.scratch(4 * sums, self.tiles * batch) if self.joins else (0, 0)
+        return room.scratch(4 * sums, self.tiles * batch) if self.splits > 1 else (0, 0)
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
         """Return the BoxCall for this tiling, with results of CUDA type `out`, `parts` of each

@@ -262,7 +262,8 @@ class Tiling:
         """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
         whether each element of b has to be found."""
         found, deep = [], ceil_divide(k, DEEP)
-        for tile in (*TILES, WARPS) if by_warps else TILES:
+        tiles_at_hand = TILES
+        for tile in (*tiles_at_hand, WARPS) if by_warps else tiles_at_hand:
             more = GATHER_US * tile.columns * gathered
             timed = replace(tile, alone_us=tile.alone_us + more, each_us=tile.each_us + more)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)

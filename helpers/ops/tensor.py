@@ -138,11 +138,6 @@ class Tiling:
         """Return what is remembered of it."""
         return f"{self.tile.rows} x {self.tile.columns} by warps / {self.splits}"
 
-    @property
-    def parts(self):
-        """Return how many parts of each result a launch leaves."""
-        return self.splits
-
     @classmethod
     def of(cls, *sizes, **options):
         """Return the tiling with the least estimated time; arguments: as of ways."""

@@ -5,7 +5,6 @@ The gradient by the input is a convolution, too: of the gradient by the result, 
 the forward window has a stride, each of its positions yields a stride's worth of pixels at once."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from math import gcd, prod
 
 import numpy as np
@@ -281,7 +280,7 @@ def _convolution(layer, shape, dtype, kind, over_first):
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.either_way(*sizes[:2], deep, kind, layer.groups)
+        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups)
         timed = layer.timed(by_groups, "columns", _pack(layer, MOST_PACK), layer.groups)
         ways = hopper.beside(ways, timed)
     if layer.groups > 1:
@@ -325,7 +324,7 @@ def _pack(layer, most):
 
 def _tiled(layer, shape, dtype, kind, tiling):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
-    parts = Parts(1, tiling.parts, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
+    parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = MOST_PACK if parts.whole else 4
     choices["Y_PACK"] = _pack(layer, most)
@@ -345,14 +344,12 @@ def _tiled(layer, shape, dtype, kind, tiling):
 
         counts = map(np.int32, (tiling.splits, groups))
         launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
-        scratch = partial(tiling.scratch, batch=groups)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
-        scratch = None
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)
-        after = 0 if bias is None else address(bias), *(scratch(room) if scratch else ())
+        after = (0 if bias is None else address(bias),)
         launch(stream, (address(x), address(weight), address(made)), after)
         return parts.finish(made, room, stream)
 
@@ -390,7 +387,7 @@ def gradient(layer, kind):
     )
     if layer.fits_boxes:
         across = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.either_way(layer.channels_out, across, layer.columns, kind)
+        by_groups = hopper.Tiling.ways(layer.channels_out, across, layer.columns, kind)
         by_groups = layer.timed(by_groups, "columns", MOST_PACK)
         ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
 
@@ -399,8 +396,7 @@ def gradient(layer, kind):
 
         def call(x, grad_output, room, stream):
             made = parts.new(x, room)
-            after = tiling.scratch(room) if isinstance(tiling, hopper.Tiling) else ()
-            launch(stream, (address(x), address(grad_output), address(made)), after)
+            launch(stream, (address(x), address(grad_output), address(made)))
             return parts.finish(made, room, stream)
 
         return call
@@ -412,7 +408,7 @@ def _gradient(layer, kind, tiling):
     """Return the Parts of a layer's gradient by the weight, so tiled, and what launches them."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
-    parts = Parts(1, tiling.parts, prod(shape), form, kind.sum, made=kind.made)
+    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"W_PACK": 8 if parts.whole else 4}
     counts = list(map(np.int32, (layer.images, layer.stride, layer.channels_out)))
     arguments = choices, kind, parts.c_type, *counts
@@ -427,7 +423,7 @@ def _gradient(layer, kind, tiling):
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.parts)
+        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
     told = np.int32(stride), *layer.arguments
     return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
