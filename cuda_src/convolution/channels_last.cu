@@ -3,6 +3,7 @@
 // second may be empty. Launch a block of 256 threads for each 64 pixels of an image and each WIDE channels of a group:
 // a grid of (images * groups * tiles of pixels * tiles of channels of both).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.
+#include "common/packed.cuh"
 using T = unsigned short;
 constexpr int WIDE = 64;  // channels of a tile
 
@@ -12,10 +13,28 @@ constexpr int PADDED = WIDE + 2;  // lines of a tile begin in different banks
 struct Sizes {
     long long channels, pixels, stride;
     int images, groups;
+    long long
+        pack;  // pixels that are loaded at once: 4, to multiples of which images are aligned, or 1
     __device__ int across() const { return (stride + WIDE - 1) / WIDE; }
     __device__ int down() const { return (pixels + PIXELS - 1) / PIXELS; }
     __device__ int blocks() const { return images * groups * down() * across(); }
 };
+
+// Reads WIDE channels of PIXELS pixels, zeros past the end of either.
+template <int PACK>
+__device__ void read(T (&tile)[PIXELS * PADDED], const T *__restrict__ x, Sizes of, long long first,
+                     long long start)
+{
+#pragma unroll
+    for (int i = threadIdx.x; i < PIXELS * WIDE / PACK; i += BLOCK) {
+        int line = i / (PIXELS / PACK), place = i % (PIXELS / PACK) * PACK;
+        Packed<T, PACK> pack = {};
+        if (start + place < of.pixels && first + line < of.channels)
+            pack = *reinterpret_cast<const Packed<T, PACK> *>(x + (first + line) * of.pixels +
+                                                              start + place);
+        for (int e = 0; e < PACK; ++e) tile[(place + e) * PADDED + line] = pack[e];
+    }
+}
 
 extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__restrict__ x, T *out,
                                                                   const T *__restrict__ other,
@@ -25,18 +44,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__res
     __shared__ __align__(16) T tile[PIXELS * PADDED];
     int block = blockIdx.x;
     if (block >= sizes.blocks()) block -= sizes.blocks(), x = other, out = of_other, sizes = others;
-    long long channels = sizes.channels, pixels = sizes.pixels, stride = sizes.stride;
+    long long pixels = sizes.pixels, stride = sizes.stride;
     int row = block / sizes.across(), image = row / sizes.down();
     long long first = block % sizes.across() * WIDE, start = row % sizes.down() * (long long)PIXELS;
     int number = image % sizes.groups * sizes.images + image / sizes.groups;
-    x += image * channels * pixels;
+    x += image * sizes.channels * pixels;
     out += number * pixels * stride;
-#pragma unroll
-    for (int i = threadIdx.x; i < PIXELS * WIDE; i += BLOCK) {
-        long long pixel = start + i % PIXELS, channel = first + i / PIXELS;
-        bool there = pixel < pixels && channel < channels;
-        tile[i % PIXELS * PADDED + i / PIXELS] = there ? x[channel * pixels + pixel] : T(0);
-    }
+    if (sizes.pack == 4) read<4>(tile, x, sizes, first, start);
+    else read<1>(tile, x, sizes, first, start);
     __syncthreads();
 #pragma unroll
     for (int i = threadIdx.x; i < PIXELS * WIDE / CHUNK; i += BLOCK) {

@@ -37,7 +37,7 @@ struct Result {
             if (place >= columns) return;
             Packed<Out, PACK> pack;
             for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e] + start);
-            if (STEP_H * STEP_W == 1) {  // an image's places are those of y: one division will do
+            if (STEP_H * STEP_W == 1) {  // places lie as in y: one division will do
                 int image = dividers.kernel_w.quotient(place);
                 long long plane_of_y = image * (long long)planes + plane;
                 put(y + plane_of_y * height * width + place - image * height * width, pack);

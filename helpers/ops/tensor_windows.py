@@ -14,7 +14,7 @@ from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
-from .product import Matrices, Parts, copy_us, prepare
+from .product import Matrices, Parts, copy_us, pack_of, prepare
 from .product import Tiling as ByThreads
 from .reduce import WIDE
 from .tuning import quickest
@@ -204,7 +204,7 @@ def forward(x, weight, sizes, kind):
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
     channels, channels_out = sizes.in_group
     layer = Layer(sizes.images, channels, channels_out, *ways, groups=sizes.groups)
-    return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
+    return _convolution(layer, sizes.result, x, weight, kind, over_first=False)
 
 
 def forward_of_points(x, weight, sizes, kind):
@@ -252,7 +252,7 @@ def by_input(weight, grad_output, sizes, kind):
     channels, channels_out = sizes.in_group
     layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
     shape = sizes.images, *sizes.image
-    call = _convolution(layer, shape, weight.dtype, kind, over_first=True)
+    call = _convolution(layer, shape, grad_output, weight, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
 
 
@@ -270,7 +270,7 @@ def input_of_points(weight, grad_output, sizes, kind):
     return lambda weight, dy, room, stream: call(matrix(weight, stream), dy, room, stream)
 
 
-def _convolution(layer, shape, dtype, kind, over_first):
+def _convolution(layer, shape, x, weight, kind, over_first):
     """Prepare a Layer's convolution. over_first: sum over the weight's first axis, not its
     second."""
     if not layer.fits:
@@ -288,9 +288,9 @@ def _convolution(layer, shape, dtype, kind, over_first):
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
-    copy = _laid_out(layer, pixels, over_first)
+    copy = _laid_out(layer, x, weight, pixels, over_first)
     call = quickest(
-        layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, dtype, kind, tiling)
+        layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, x.dtype, kind, tiling)
     )
 
     return lambda x, weight, bias, room, stream: call(
@@ -298,20 +298,20 @@ def _convolution(layer, shape, dtype, kind, over_first):
     )
 
 
-def _laid_out(layer, pixels, over_first):
+def _laid_out(layer, x, weight, pixels, over_first):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
     images = layer.images, layer.channels, pixels, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
     if over_first or lines * layer.chunks > MOST_TURNED:
-        of_images, taps = ChannelsLast(images), taps_of(layer, _taps_first(layer, over_first))
+        of_images, taps = ChannelsLast([x], images), taps_of(layer, _taps_first(layer, over_first))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast(images)
+        of_images = ChannelsLast([x], images)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
-    both = ChannelsLast(images, (lines, layer.channels, layer.taps, 1))
+    both = ChannelsLast([x, weight], images, (lines, layer.channels, layer.taps, 1))
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -367,7 +367,9 @@ def by_weight(x, grad_output, sizes, kind):
         return None
     by_layer = gradient(layer, kind)
     images = sizes.images, sizes.channels, sizes.h.image * sizes.w.image, 1
-    both = ChannelsLast(images, (sizes.images, sizes.channels_out, sizes.places, 1))
+    both = ChannelsLast(
+        [x, grad_output], images, (sizes.images, sizes.channels_out, sizes.places, 1)
+    )
 
     def call(x, grad_output, room, stream):
         whole = by_layer(*both([x, grad_output], room, stream), room, stream)
@@ -451,7 +453,7 @@ class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
     copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each."""
 
-    def __init__(self, *sizes):
+    def __init__(self, arrays, *sizes):
         told, self.forms = [], []
         strides = [padded(channels) for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
@@ -460,11 +462,12 @@ class ChannelsLast:
             return sum(wide * n * ceil_divide(s, wide) for n, s in zip(tiles, strides))
 
         wide = min(range(TILE, 0, -CHUNK), key=moved)
-        for (images, channels, pixels, groups), stride in zip(sizes, strides):
+        for x, (images, channels, pixels, groups), stride in zip(arrays, sizes, strides):
             self.forms.append(Form((groups * images, pixels, stride), np.uint16))
             counts = np.array([images, groups], np.int32).view(np.int64)
-            told.append(np.array([channels, pixels, stride, *counts], np.int64))
-        told += [np.zeros(4, np.int64)] * (2 - len(sizes))
+            pack = pack_of(4, x.dtype.itemsize, address(x), pixels)
+            told.append(np.array([channels, pixels, stride, *counts, pack], np.int64))
+        told += [np.zeros(5, np.int64)] * (2 - len(sizes))
         blocks = moved(wide) // wide
         self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, (blocks,), (256,),
                                  *told)  # fmt: skip
