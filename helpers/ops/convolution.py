@@ -17,6 +17,7 @@ from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
 from .product import Matrices, Parts, Tiling, copy_us, most_packed, pack_of
 from .reduce import WIDE
+from .tensor_windows import FOUND
 from .tuning import Other, caches, quickest, sum_us
 from .windows import NARROW, col2im
 
@@ -386,7 +387,7 @@ def _forward(x, weight, sizes, plain):
         return call
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
+    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=FOUND)
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
@@ -419,7 +420,7 @@ def _weight(x, grad_output, sizes):
         return call
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
+    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=FOUND)
     matrices = sizes.channels_out, sizes.channels, sizes.places
     points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
@@ -454,7 +455,7 @@ def _shares_tiled(sizes, wide):
         for across in _shares(sizes.w):
             (h, *_), (w, *_) = down, across
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
-            tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
+            tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=FOUND)
             found.append((down, across, tiling))
     return found
 

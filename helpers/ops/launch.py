@@ -29,7 +29,7 @@ __all__ = [
 
 MOST_KEPT = 4096  # calls of different kinds
 MOST_ADDRESSES = 49  # per call: three for each of 16 devices, and one more
-SHARED_UNASKED = 47 << 10  # bytes of shared memory that need no opt-in, with what a kernel declares
+SHARED_UNASKED = 48 << 10  # bytes of shared memory that need no opt-in
 LONG = 1 << 20  # bytes of a result from which on the pool's size is checked
 POOL_MB = os.environ.get("HELPERS_POOL_MB")  # most unused memory that stays in a pool; 0: no pool
 
@@ -78,7 +78,7 @@ class KernelCall:
 
     def __init__(self, name, choices, grid, block, *arguments, shared=0):
         self.function, self.shared = sources.kernel(name, **choices), shared
-        if shared > SHARED_UNASKED:
+        if shared and shared + self.function.shared_size_bytes > SHARED_UNASKED:
             limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.function.set_attribute(limit, shared)
         # What Function.__call__ calls after inspecting each argument: saves 2 µs.

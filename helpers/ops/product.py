@@ -235,7 +235,7 @@ TILES = (
 )
 WARPS = Tile(256, 128, 16, 1, 1.12, 1.3, 7.1)  # of gemm/warps.cu
 DEEP = 8
-GATHER_US = 0.0016  # of a column, for 8 elements along k
+GATHER_US = 0.0028  # of a column, for 8 elements along k
 
 
 @dataclass(frozen=True)
