@@ -149,12 +149,17 @@ def test_a_row_that_sees_nothing_is_0(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (6, 1, 2), (4, 4, 16)])
-def test_splits_of_the_keys(kind, count, shared, queries):
-    for causal in (False, "lower_right"):
+def test_splits_of_the_keys(kind, count, shared, queries, monkeypatch):
+    """Merged by the last block of a tile, if tensor cores make them, or by another launch."""
+    for causal, join_us in (False, -1e9), ("lower_right", 1e9):
+        monkeypatch.setattr(heads, "JOIN_US", join_us)
+        heads.prepared.clear()
         lying, exact = operands((count,), shared, queries, 3000, 64, 64, kind)
-        attend(exact, lying, kind, causal=causal)
-    call = next(reversed(heads.prepared.values()))
-    assert call.splits > 1
+        first = attend(exact, lying, kind, causal=causal)
+        checks.assert_equal(attend(exact, lying, kind, causal=causal), first)
+        call = next(reversed(heads.prepared.values()))
+        assert call.splits > 1 and bool(call.merge) == (join_us > 0 or kind == "float32")
+    heads.prepared.clear()
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16"])
