@@ -33,6 +33,7 @@ __device__ void merge_row(const Parts &of, long long row, Out *out, float *all_l
         float sum[2] = {};
 #pragma unroll
         for (int e = 0; e < EACH; ++e)
+#pragma unroll 1
             for (int begin = 0; begin < min(32, of.splits - e * 32); begin += AT_ONCE) {
                 float part[AT_ONCE][2];
 #pragma unroll

@@ -75,8 +75,6 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     });
     if (share.begin < share.end) fetch_lines(of_k, k, p.k.row, share.begin, p.size);
     close_group();
-    if (share.begin < share.end) fetch_lines(of_v, v, p.v.row, share.begin, p.value_size);
-    close_group();
 
     // Where this lane points: 16 rows of queries, 16 keys, 16 keys' values.
     unsigned start_q = place<ROWS>(top + lane % 16, 0) ^ lane / 16 * CHUNK;
@@ -90,7 +88,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                                             (start_q ^ step % 4 * STEP));
     };
     if (Q_KEPT) {
-        wait_for_groups<1>();
+        wait_for_groups<0>();
         __syncthreads();
 #pragma unroll
         for (int step = 0; step < (Q_KEPT ? STEPS : 0); ++step) load_q(q_fragments[step], step);
@@ -111,11 +109,9 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     for (auto &pair : peak) pair[0] = pair[1] = -INFINITY;
 
     for (long long first = share.begin; first < share.end; first += KEYS) {
-        bool is_first = first == share.begin;  // whose values are on their way
-        if (is_first) wait_for_groups<1>();
-        else wait_for_groups<0>();
+        wait_for_groups<0>();
         __syncthreads();  // the keys have come, and the last values are read
-        if (!is_first) fetch_lines(of_v, v, p.v.row, first, p.value_size);
+        fetch_lines(of_v, v, p.v.row, first, p.value_size);
         close_group();
         float score[ROW_TILES][COLUMNS][4] = {};
 #pragma unroll

@@ -25,14 +25,22 @@ template <int PACK>
 __device__ void read(T (&tile)[PIXELS * PADDED], const T *__restrict__ x, Sizes of, long long first,
                      long long start)
 {
+    constexpr int ALL = PIXELS * WIDE / PACK, COUNT = (ALL + BLOCK - 1) / BLOCK;
+    Packed<T, PACK> packs[COUNT];  // all under way before the first is stored
 #pragma unroll
-    for (int i = threadIdx.x; i < PIXELS * WIDE / PACK; i += BLOCK) {
-        int line = i / (PIXELS / PACK), place = i % (PIXELS / PACK) * PACK;
-        Packed<T, PACK> pack = {};
-        if (start + place < of.pixels && first + line < of.channels)
-            pack = *reinterpret_cast<const Packed<T, PACK> *>(x + (first + line) * of.pixels +
-                                                              start + place);
-        for (int e = 0; e < PACK; ++e) tile[(place + e) * PADDED + line] = pack[e];
+    for (int n = 0; n < COUNT; ++n) {
+        int i = threadIdx.x + n * BLOCK, place = i % (PIXELS / PACK) * PACK;
+        long long pixel = start + place, channel = first + i / (PIXELS / PACK);
+        bool there = i < ALL && pixel < of.pixels && channel < of.channels;
+        packs[n] = *reinterpret_cast<const Packed<T, PACK> *>(
+            x + (there ? channel * of.pixels + pixel : 0));
+        for (int e = 0; e < PACK && !there; ++e) packs[n][e] = 0;
+    }
+#pragma unroll
+    for (int n = 0; n < COUNT; ++n) {
+        int i = threadIdx.x + n * BLOCK, place = i % (PIXELS / PACK) * PACK;
+        for (int e = 0; e < PACK && i < ALL; ++e)
+            tile[(place + e) * PADDED + i / (PIXELS / PACK)] = packs[n][e];
     }
 }
 

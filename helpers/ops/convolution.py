@@ -24,6 +24,7 @@ from .windows import NARROW, col2im
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
+BROAD = 1.4  # times as long as estimated: tiles of more than 128 columns that are gathered
 SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 LAYOUTS = "NCHW", "NHWC"
 IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
@@ -355,6 +356,12 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
+def _gathered(*sizes):
+    """Return the tilings of a product that finds the elements of columns, one by one."""
+    ways = Tiling.ways(*sizes, gathered=FOUND)
+    return [replace(way, us=BROAD * way.us) if way.tile.columns > 128 else way for way in ways]
+
+
 def _of_points(way, a, b, sizes, product, wide):
     """Return the ways to compute it as a product of these sizes for each image, if it is one."""
     if not tensor_windows.is_product(sizes, None):
@@ -387,7 +394,7 @@ def _forward(x, weight, sizes, plain):
         return call
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=FOUND)
+    ways = _gathered(*shape, wide, sizes.groups)
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
@@ -420,7 +427,7 @@ def _weight(x, grad_output, sizes):
         return call
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=FOUND)
+    ways = _gathered(*of_group, wide, sizes.groups)
     matrices = sizes.channels_out, sizes.channels, sizes.places
     points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
@@ -455,7 +462,8 @@ def _shares_tiled(sizes, wide):
         for across in _shares(sizes.w):
             (h, *_), (w, *_) = down, across
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
-            tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=FOUND)
+            ways = _gathered(channels, *shape, wide, sizes.groups)
+            tiling = min(ways, key=lambda way: way.us)
             found.append((down, across, tiling))
     return found
 

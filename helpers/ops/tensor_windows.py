@@ -43,7 +43,7 @@ MOST_STEPS = 4  # pixels that a place of the window makes, down or across
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 FOUND = 0.6  # of product.GATHER_US: where the elements of a column lie is listed
-TILE = 64  # of channels_last.cu
+TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a tile takes long for
 MOST_PACK = 8  # elements of a result that are stored at once
 STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
@@ -460,19 +460,18 @@ class ChannelsLast:
         strides = [padded(channels) for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
-        def moved(wide):  # channels, also those past the end of a line
-            return sum(wide * n * ceil_divide(s, wide) for n, s in zip(tiles, strides))
+        def blocks(wide):
+            return sum(n * ceil_divide(stride, wide) for n, stride in zip(tiles, strides))
 
-        wide = min(range(TILE, 0, -CHUNK), key=moved)
+        wide = min(range(TILE, 0, -CHUNK), key=lambda wide: blocks(wide) * (wide + CHANNELS_MORE))
         for x, (images, channels, pixels, groups), stride in zip(arrays, sizes, strides):
             self.forms.append(Form((groups * images, pixels, stride), np.uint16))
             counts = np.array([images, groups], np.int32).view(np.int64)
             pack = pack_of(4, x.dtype.itemsize, address(x), pixels)
             told.append(np.array([channels, pixels, stride, *counts, pack], np.int64))
         told += [np.zeros(5, np.int64)] * (2 - len(sizes))
-        blocks = moved(wide) // wide
-        self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, (blocks,), (256,),
-                                 *told)  # fmt: skip
+        file, grid = "convolution/channels_last.cu", (blocks(wide),)
+        self.launch = KernelCall(file, {"WIDE": wide}, grid, (256,), *told)
 
     def __call__(self, arrays, room, stream):
         made = [form.new(x, room) for form, x in zip(self.forms, arrays)]
