@@ -356,9 +356,9 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _gathered(*sizes):
+def _gathered(m, n, k, wide, groups):
     """Return the tilings of a product that finds the elements of columns, one by one."""
-    ways = Tiling.ways(*sizes, gathered=FOUND)
+    ways = Tiling.ways(m, n, k, wide, groups, gathered=FOUND)
     return [replace(way, us=BROAD * way.us) if way.tile.columns > 128 else way for way in ways]
 
 
