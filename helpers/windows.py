@@ -15,7 +15,21 @@ from numpy.typing import DTypeLike
 
 from . import shapes
 
-__all__ = ["Side", "argument", "col2im", "dividers", "im2col", "known", "pair", "sides"]
+__all__ = [
+    "MORE",
+    "Side",
+    "argument",
+    "col2im",
+    "dividers",
+    "elements",
+    "im2col",
+    "known",
+    "pair",
+    "sides",
+]
+
+
+MORE = 32  # of two tiles: a kernel reads on without asking for the end
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,19 @@ def dividers(
     bits = 8 * np.dtype(index).itemsize
     words = [(divisor, *shapes.magic(divisor, bits)) for divisor in divisors]
     return np.void(np.array(words, f"u{bits // 8}").tobytes())
+
+
+def elements(channels: int, h: Any, w: Any, index: DTypeLike = np.int32) -> np.ndarray:
+    """Where the elements of a window over so many channels lie beside its first one: the structs
+    Element of cuda_src/convolution/sources.cuh, as words, and MORE zeros."""
+    channel, i, j = np.indices((channels, h.kernel, w.kernel)).reshape(3, -1)
+    row, column = i * h.dilation, j * w.dilation
+    offset = ((channel * h.image + row) * w.image + column).astype(index)
+    found, size = np.zeros((len(offset) + MORE, 4), np.int32), offset.itemsize // 4
+    given = found[: len(offset)]
+    given[:, :size] = offset.view(np.int32).reshape(len(offset), size)
+    given[:, size], given[:, size + 1] = row, column
+    return found
 
 
 def known(h: Side, w: Side) -> dict[str, str]:

@@ -16,7 +16,7 @@ constexpr int Q_STAGES = 2;
 constexpr int CAUSAL = 0;
 constexpr int C_PACK = 8;
 
-constexpr int ROWS = GROUPS * GROUP_ROWS, PANELS = HEAD / DEEP;
+constexpr int ROWS = GROUPS * GROUP_ROWS, PANELS = (HEAD + DEEP - 1) / DEEP;
 constexpr int OF_Q = ROWS * PANELS * LINE, OF_KEYS = KEYS * PANELS * LINE;
 constexpr int KEPT_BY_COPIES = GROUPS < 3 ? 40 : 32, KEPT_BY_PRODUCTS = GROUPS < 3 ? 232 : 160;
 

@@ -17,7 +17,7 @@ constexpr int STAGES = 2;
 constexpr int OWN_STAGES = 2;
 constexpr int C_PACK = 8;
 
-constexpr int GROUPS = 2, ROWS = GROUPS * GROUP_ROWS, PANELS = HEAD / DEEP;
+constexpr int GROUPS = 2, ROWS = GROUPS * GROUP_ROWS, PANELS = (HEAD + DEEP - 1) / DEEP;
 constexpr int OF_OWN = ROWS * PANELS * LINE, OF_OTHERS = LINES * PANELS * LINE;  // bytes
 constexpr int KEPT_BY_COPIES = 40, KEPT_BY_PRODUCTS = 232;
 

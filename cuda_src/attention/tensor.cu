@@ -1,12 +1,14 @@
 // Attention by tensor cores: softmax(scale * q kᵀ + mask) v -> out[batch, heads, queries, value_size], contiguous;
 // logs: of each row's sum of powers, in base e. Heads lie in lines of multiples of 16 bytes, HEAD elements at most.
 // Launch a grid of (units * lines / ROWS, splits) blocks of 32 * WARPS threads, with
-// (ROWS + 2 * KEYS) * PANELS * 128 bytes of shared memory. Split s makes out[s] and logs[s], which are merged.
+// (ROWS + 2 * KEYS) * PANELS * 128 bytes of shared memory. Split s makes out[s] and logs[s], which the last block of a
+// tile merges if `merged` says where to.
 // SCORED: scores are scaled and masked before their maximum is sought; otherwise scale is positive and is a factor
 // of the exponent's.
 // Step 4: FlashAttention-2's order: a warp keeps sums of its own rows, ROW_TILES * 16 of them, and passes scores from
 // one product to the next in registers; values are on their way while scores are made, keys while they are used.
 // Limit: the rate of mma.sync, and a warp that finds powers multiplies nothing.
+#include "attention/merge.cuh"
 #include "attention/problem.cuh"
 #include "attention/rows.cuh"
 #include "common/word.cuh"
@@ -51,10 +53,9 @@ __device__ void fetch(unsigned tile, long long left, int size, From from)
     }
 }
 
-extern "C" __global__
-__launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *__restrict__ k,
-                                             const T *__restrict__ v, Problem p, float scale,
-                                             Out *out, float *logs, const Mask *__restrict__ mask)
+extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
+    const T *__restrict__ q, const T *__restrict__ k, const T *__restrict__ v, Problem p,
+    float scale, Out *out, float *logs, const Mask *__restrict__ mask, Merged<T> merged)
 {
     extern __shared__ __align__(LINE) unsigned char tiles[];
     unsigned of_q = __cvta_generic_to_shared(tiles), of_k = of_q + ROWS * PANELS * LINE;
@@ -204,6 +205,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
     wait_for_groups<0>();
 
     long long results = p.units * share.lines;  // of a split
+    Parts parts = {reinterpret_cast<float *>(out), logs, results, p.value_size, int(gridDim.y)};
     out += blockIdx.y * results * p.value_size, logs += blockIdx.y * results;
     __syncthreads();
 #pragma unroll
@@ -233,7 +235,10 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
             }
         }
     }
-    if (sizeof(Out) != sizeof(T)) return;
+    if (sizeof(Out) != sizeof(T)) {
+        merged.finish<ROWS>(parts, share, p);
+        return;
+    }
     __syncwarp();
     for (int i = lane; i < OF_WARP * WIDTH; i += 32) {  // a chunk each: neighbours in memory
         int line = top + i / WIDTH, first = i % WIDTH * PACK;

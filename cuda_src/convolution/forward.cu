@@ -1,8 +1,8 @@
 // Convolution: x[images, groups * channels, H, W], weight[groups * channels_out, channels, kernel_h, kernel_w] ->
 // y[images, groups * channels_out, H_out, W_out], plus bias[groups * channels_out] unless that is null: each group of
 // channels by itself. That is the product of its weight and the columns of x, images * H_out * W_out of them, of which
-// none is written: a block fetches the elements of its tile from the images. dividers: by W_out, H_out, kernel_w,
-// kernel_h. Launch a grid of (groups * (channels_out / ROWS * columns / COLUMNS, each rounded up), splits) blocks of 256
+// none is written: a block fetches the elements of its tile from the images. dividers: by W_out, H_out, and two that
+// don't matter; elements: of the window. Launch a grid of (groups * (channels_out / ROWS * columns / COLUMNS, each rounded up), splits) blocks of 256
 // threads. Split p of the sums makes y[p, ...]: they add up to the result.
 // W_PACK divides channels * kernel_h * kernel_w, Y_PACK H_out * W_out; weight and y are aligned to them.
 // Limit: multiply-adds, and the arithmetic that finds an element of a column.
@@ -41,7 +41,8 @@ struct Result {
 
 extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void forward(
     const T *__restrict__ x, const T *__restrict__ weight, Out *y, Index images, Index groups,
-    Index channels, Index channels_out, Window window, Dividers<Index> dividers, const T *bias)
+    Index channels, Index channels_out, Window window, Dividers<Index> dividers,
+    const Element<Index> *elements, const T *bias)
 {
     Index depth = channels * window.h.kernel * window.w.kernel, all = groups * channels_out;
     Index places = Index(window.h.places) * window.w.places, columns = images * places;
@@ -50,7 +51,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void fo
     Index end = share.end, first = part.group * channels_out;
     x += part.group * (long long)channels * window.h.image * window.w.image;
     Matrix<T, W_PACK, true> of_weight = {weight + first * depth, depth, end, channels_out};
-    Columns<T, Index, false> of_x = {x, groups * channels, end, columns, window, dividers};
+    Columns<T, Index, false> of_x = {x,      groups * channels, end,     columns,
+                                     window, dividers,          elements};
     y += blockIdx.y * (long long)all * columns + first * places;
     Result result = {y,       bias ? bias + first : nullptr, all, channels_out, columns, places,
                      dividers};

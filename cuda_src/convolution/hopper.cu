@@ -1,7 +1,7 @@
 // Convolution by warpgroups, for GPUs of compute capability 9.0: as convolution/tensor.cu, with images and weight that
 // the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, groups * rows, channels], in boxes
 // of ROWS rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a
-// tap's next 64 channels. Launch as gemm/pipeline.cuh says.
+// tap's next 64 channels. PAIRED: 1 where steps across are two and y's width is even. Launch as gemm/pipeline.cuh says.
 #include "convolution/pixels.cuh"
 #include "convolution/result.cuh"
 #include "gemm/pipeline.cuh"
@@ -11,6 +11,7 @@ using Out = half;
 constexpr int STEP_H = 1;
 constexpr int STEP_W = 1;
 constexpr int Y_PACK = 8;
+constexpr int PAIRED = 0;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
 constexpr int STAGES = 6;
@@ -51,16 +52,17 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
     long long plane = (long long)height * width, size = planes * groups * images * plane;
     auto results = [=](Tile tile) {
         int group = tile.z / splits, split = tile.z - group * splits, first = group * planes;
-        return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + split * size + first * plane,
-                                                           split || !bias ? nullptr : bias + first,
-                                                           planes * groups,
-                                                           rows,
-                                                           columns,
-                                                           window.h.places,
-                                                           window.w.places,
-                                                           height,
-                                                           width,
-                                                           dividers};
+        return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK, PAIRED>{y + split * size + first * plane,
+                                                                   split || !bias ? nullptr
+                                                                                  : bias + first,
+                                                                   planes * groups,
+                                                                   rows,
+                                                                   columns,
+                                                                   window.h.places,
+                                                                   window.w.places,
+                                                                   height,
+                                                                   width,
+                                                                   dividers};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true>(
         Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, groups), copies, results, maps.of[0]);

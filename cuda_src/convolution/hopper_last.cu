@@ -1,12 +1,13 @@
 // Convolution by warpgroups where channels are neighbours, in the result, too: y[images, height, width, channels_out].
 // As convolution/hopper.cu with both sides exchanged: a row of the product is a place of the window, a column a channel
 // of one of its steps. maps: of the images in mode im2col, in boxes of ROWS places and 64 channels; of the weight as
-// [kernel_h * kernel_w, columns, channels], in boxes of COLUMNS of them and 64 channels. channels_out is a multiple of
-// 8. BOXED: 1 where a third map is of y as [splits, places, channels_out], each place making one. Launch as
+// [kernel_h * kernel_w, columns, channels], in boxes of COLUMNS of them and 64 channels. Y_PACK divides channels_out.
+// BOXED: 1 where a third map is of y as [splits, places, channels_out], each place making one. Launch as
 // gemm/pipeline.cuh says.
 // Step: nothing is transposed, neither before nor after.
 #include "convolution/pixels.cuh"
 #include "gemm/pipeline.cuh"
+#include "gemm/product.cuh"
 using T = half;
 using Acc = float;
 using Out = half;
@@ -39,7 +40,7 @@ struct Copies {
 
 struct Result {
     using Element = Out;
-    static constexpr int AT_ONCE = EIGHT;
+    static constexpr int AT_ONCE = STORED<Y_PACK>;
     Out *y;
     const T *bias;                       // of each channel, or null
     int places, down, across, channels;  // down, across: places in an image
@@ -50,19 +51,23 @@ struct Result {
     template <int COUNT>
     __device__ void store(int place, int column, Packed<Acc, COUNT> sum)
     {
-        int step = column / channels, channel = column - step * channels;
-        if (place >= places || step >= STEP_H * STEP_W) return;
+        if (place >= places) return;
         int line = dividers.width.quotient(place), image = dividers.height.quotient(line);
-        int h = (line - image * down) * STEP_H + step / STEP_W;
-        int w = (place - line * across) * STEP_W + step % STEP_W;
-        if (h >= height || w >= width) return;
-        Out *to = y + ((image * (long long)height + h) * width + w) * channels + channel;
 #pragma unroll
         for (int first = 0; first < COUNT; first += Y_PACK) {
+            int step = 0, channel = column + first;
+            long long pixel = place;
+            if (STEP_H * STEP_W > 1) {
+                step = channel / channels, channel -= step * channels;
+                int h = (line - image * down) * STEP_H + step / STEP_W;
+                int w = (place - line * across) * STEP_W + step % STEP_W;
+                if (step >= STEP_H * STEP_W || h >= height || w >= width) continue;
+                pixel = (image * (long long)height + h) * width + w;
+            }
+            if (channel >= channels) continue;
             Packed<Out, Y_PACK> pack;
-            for (int e = first; e < first + Y_PACK; ++e)
-                pack[e - first] = element(channel + e, sum[e]);
-            put(to + first, pack);
+            for (int e = 0; e < Y_PACK; ++e) pack[e] = element(channel + e, sum[first + e]);
+            put(y + pixel * channels + channel, pack);
         }
     }
 };

@@ -4,34 +4,41 @@
 #include "gemm/tiles.cuh"
 #include "im2col/window.cuh"
 
+// An element of a window over several channels: how far from the window's first it lies, in memory and in the image.
+// The host lists them: finding one takes two divisions.
+template <typename Index>
+struct __align__(16) Element {
+    Index offset;
+    int row, column;
+};
+
 // Columns of images x[images, channels, H, W], or of a group of their channels, of which x begins with the first:
-// [channels of the group * window, images * places]. The product sums over the window's elements, or (OVER_PLACES)
-// over the places.
-template <typename Element, typename Index, bool OVER_PLACES>
+// [channels of the group * window, images * places]. The product sums over the window's elements; or (OVER_PLACES) over
+// the places. elements: of the window, and as many more as a tile has.
+template <typename Number, typename Index, bool OVER_PLACES>
 struct Columns {
-    using T = Element;
+    using T = Number;
     static constexpr int PACK = 1;
     static constexpr bool ALONG_K = OVER_PLACES;
     const T *x;
     Index channels, depth, width;
     Window window;
-    Dividers<Index> dividers;
+    Dividers<Index> by;
+    const Element<Index> *elements;
     __device__ Packed<T, 1> operator()(Index k, Index i) const
     {
-        if (k >= depth || i >= width) return {};
-        return {OVER_PLACES ? element(i, k) : element(k, i)};
-    }
-    __device__ T element(Index part, Index place) const
-    {
-        const Dividers<Index> &by = dividers;
+        Index part = OVER_PLACES ? min(i, width - 1) : k, place = OVER_PLACES ? k : i;
         Side h = window.h, w = window.w;
-        Index line = by.kernel_w.quotient(part), channel = by.kernel_h.quotient(line);
-        int k_w = part - line * w.kernel, k_h = line - channel * h.kernel;
-        Index row_out = by.width.quotient(place), image = by.height.quotient(row_out);
-        int w_out = place - row_out * w.places, h_out = row_out - image * h.places;
-        int row = h.source(h_out, k_h), column = w.source(w_out, k_w);
-        if (!h.inside(row) || !w.inside(column)) return T(0);
-        return x[((image * channels + channel) * h.image + row) * w.image + column];
+        Index line = by.width.quotient(place), image = by.height.quotient(line);
+        int row = h.source(line - image * h.places, 0);
+        int column = w.source(place - line * w.places, 0);
+        const T *from = x + (image * channels * h.image + row) * w.image + column;
+        int4 words = __ldg(reinterpret_cast<const int4 *>(elements + part));
+        auto e = reinterpret_cast<const Element<Index> &>(words);
+        // One condition, without short cuts: a load that may be left out, not a branch.
+        bool there = (k < depth) & (i < width) & (unsigned(row + e.row) < unsigned(h.image)) &
+                     (unsigned(column + e.column) < unsigned(w.image));
+        return {there ? __ldg(from + e.offset) : T(0)};
     }
 };
 
@@ -59,9 +66,9 @@ struct Position {
 
 // Images x[images, channels, places] side by side, or `width` of their channels, as [images * places, width], summed
 // over the places.
-template <typename Element, typename Index, int NEIGHBOURS>
+template <typename Number, typename Index, int NEIGHBOURS>
 struct SideBySide {
-    using T = Element;
+    using T = Number;
     static constexpr int PACK = NEIGHBOURS;
     static constexpr bool ALONG_K = true;
     const T *x;

@@ -37,12 +37,10 @@ __device__ inline unsigned long long described(unsigned place, int panel)
     "+f"(sum[n]), "+f"(sum[n + 1]), "+f"(sum[n + 2]), "+f"(sum[n + 3]), "+f"(sum[n + 4]),          \
         "+f"(sum[n + 5]), "+f"(sum[n + 6]), "+f"(sum[n + 7])
 #define HOLD32(n) HOLD8(n), HOLD8(n + 8), HOLD8(n + 16), HOLD8(n + 24)
-#define NAME32                                                                                     \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"   \
-    "%25,%26,%27,%28,%29,%30,%31"
-#define NAME64                                                                                     \
-    NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52," \
-           "%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define NAME16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define NAME32 NAME16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define NAME48 NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+#define NAME64 NAME48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define NAME96                                                                                     \
     NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84," \
            "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
@@ -92,6 +90,12 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                  HOLD32(0), HOLD32(32), HOLD32(64))                                                \
     HELD_PRODUCT(T, TYPES, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", TURN(", %134"), \
                  HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
+// Of heads of 32 and of 96 elements, as many columns.
+#define HELD_HEADS(T, TYPES, TURN)                                                                 \
+    HELD_PRODUCT(T, TYPES, 32, NAME16, "%16, %17, %18, %19", "%20", "%21", TURN(", %22"),          \
+                 HOLD8(0), HOLD8(8))                                                               \
+    HELD_PRODUCT(T, TYPES, 96, NAME48, "%48, %49, %50, %51", "%52", "%53", TURN(", %54"),          \
+                 HOLD32(0), HOLD8(32), HOLD8(40))
 #define SAID(words) words
 #define UNSAID(words) ""
 GROUP_PRODUCTS(half, "k16.f32.f16.f16", SAID)
@@ -102,9 +106,12 @@ GROUP_PRODUCTS(float, "k8.f32.tf32.tf32", UNSAID)
 HELD_PRODUCTS(half, "k16.f32.f16.f16", SAID)
 HELD_PRODUCTS(__nv_bfloat16, "k16.f32.bf16.bf16", SAID)
 HELD_PRODUCTS(float, "k8.f32.tf32.tf32", UNSAID)
+HELD_HEADS(half, "k16.f32.f16.f16", SAID)
+HELD_HEADS(__nv_bfloat16, "k16.f32.bf16.bf16", SAID)
 #undef GROUP_PRODUCTS
 #undef GROUP_PRODUCT
 #undef HELD_PRODUCTS
+#undef HELD_HEADS
 #undef HELD_PRODUCT
 #undef SAID
 #undef UNSAID

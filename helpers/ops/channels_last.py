@@ -4,7 +4,7 @@ A window of one pixel is a product of matrices.
 If there are few channels, or CHUNK does not divide their number, images are copied with zero
 padding after the channels and around the image. Then all pixels under a row of the window are
 contiguous, and are treated as the channels of one pixel; with a vertical stride, so are the
-pixels of that many rows."""
+pixels of that many rows. Gradients by the result are padded after the channels only."""
 
 from functools import cache, partial
 from math import gcd, prod
@@ -16,7 +16,7 @@ from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
 from .product import Parts, matmul
-from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, is_pixel, padded, taps_of
+from .tensor_windows import CHUNK, DEEP, MOST_PACK, Layer, Way, gradient, is_pixel, padded, taps_of
 from .tuning import quickest
 
 __all__ = ["by_input", "by_weight", "forward", "forward_of_points"]
@@ -60,16 +60,15 @@ def by_input(weight, grad_output, sizes, kind):
         return lambda weight, dy, room, stream: matmul(_lines(dy), _lines(weight), stream).reshape(
             shape
         )
-    if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
-        return None
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
         return None
     launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
     taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), steps_first=True)
+    even = _of_even_channels(sizes)
     return lambda weight, dy, room, stream: launch(
-        dy, taps(weight, room, stream), None, room, stream
+        even(dy, room, stream), taps(weight, room, stream), None, room, stream
     )
 
 
@@ -82,11 +81,12 @@ def by_weight(x, grad_output, sizes, kind):
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
-    by_layer = gradient(layer, kind)
+    by_layer, even = gradient(layer, kind), _of_even_channels(sizes)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):
-        whole = by_layer(images(x, room, stream), grad_output, room, stream)
+        of_dy = even(grad_output, room, stream)
+        whole = by_layer(images(x, room, stream), of_dy, room, stream)
         whole = whole.reshape(shape)
         if shape[-1] == sizes.channels:
             return whole
@@ -125,8 +125,7 @@ def _given(sizes, group=1):
         pads = pad_h, sizes.w.pad
         images = Widened(sizes.images, sizes.image, (high, wide), group, stride, pads)
         weights = Widened(sizes.channels_out, sizes.kernel, (kernel, sizes.w.kernel), group, stride)
-    uneven = layer.channels % CHUNK or sizes.channels_out % CHUNK
-    if uneven or not (layer.fits and layer.fits_boxes):
+    if layer.channels % CHUNK or not (layer.fits and layer.fits_boxes):
         return None, None, None
     return layer, images, weights
 
@@ -141,6 +140,16 @@ def _is_widened(sizes):
 
 def _as_it_is(x, room, stream):
     return x
+
+
+def _of_even_channels(sizes):
+    """Return a function that copies a gradient by the result to pixels whose channels are a
+    multiple of CHUNK, if they are not."""
+    channels = sizes.channels_out
+    if not channels % CHUNK:
+        return _as_it_is
+    size = sizes.h.places, sizes.w.places
+    return Widened(sizes.images, (channels, *size), size, 1, padded(channels))
 
 
 class Widened:
@@ -169,10 +178,16 @@ def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
-    ways = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind)
+    by_groups = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind)
+    ways = layer.timed(by_groups, "rows", _pack(layer, MOST_PACK))
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
+
+
+def _pack(layer, most):
+    """Return how many channels of a pixel are stored at once."""
+    return next(p for p in (most, 4, 1) if not layer.channels_out % p)
 
 
 def _tiled(layer, shape, kind, tiling):
@@ -180,7 +195,7 @@ def _tiled(layer, shape, kind, tiling):
     form = Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
-    choices["Y_PACK"] = 8 if parts.whole else 4
+    choices["Y_PACK"] = _pack(layer, MOST_PACK if parts.whole else 4)
     counts = layer.images, layer.stride, layer.channels_out, layer.h.size, layer.w.size
     lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
 

@@ -1,10 +1,13 @@
 """2D convolution and its gradients, by the kernels of cuda_src/convolution: implicit GEMM, with
 the columns that im2col would produce as one matrix, of each group of channels."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from math import gcd, prod
 
 import numpy as np
+from pycuda import gpuarray
 from pycuda.gpuarray import GPUArray
 
 from .. import windows
@@ -12,14 +15,17 @@ from . import channels_last, depthwise, product, tensor, tensor_windows
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
-from .product import Matrices, Parts, Tiling, most_packed, pack_of
+from .product import Matrices, Parts, Tiling, copy_us, most_packed, pack_of
 from .reduce import WIDE
-from .tuning import caches, quickest
+from .tensor_windows import FOUND
+from .tuning import Other, caches, quickest, sum_us
 from .windows import NARROW, col2im
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
+BROAD = 1.4  # times as long as estimated: tiles of more than 128 columns that are gathered
+SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 LAYOUTS = "NCHW", "NHWC"
 IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
 
@@ -41,7 +47,7 @@ def conv2d(
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
-    warpgroups and C_out is a multiple of 8 (images are copied if C is not).
+    warpgroups; arrays that are read are copied if 8 does not divide their channels.
 
     The layout that does not suit the type costs transpositions, each of which reads and writes
     an array once: in NCHW, float16 transposes x and the weight; in NHWC, other types transpose
@@ -85,7 +91,7 @@ def conv2d(
         call = bias is None and _by_tensor_cores(points, x, weight, sizes)
         call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
         call = call or depthwise.forward(x, weight, sizes)
-        call = prepared[key] = call or _forward(x, weight, sizes)
+        call = prepared[key] = call or _forward(x, weight, sizes, bias is None)
     return call(x, weight, bias, workspace(stream), stream)
 
 
@@ -128,8 +134,7 @@ def conv2d_input(
             return call(weight, grad_output, workspace(stream), stream)
         call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
         call = call or depthwise.by_input(weight, grad_output, sizes)
-        by_threads = _input_by_columns if sizes.groups == 1 else _input
-        call = prepared[key] = call or by_threads(weight, grad_output, sizes)
+        call = prepared[key] = call or _input(weight, grad_output, sizes)
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -300,12 +305,16 @@ class Sizes:
         return np.dtype(np.int32 if largest < NARROW else np.int64)
 
     @property
-    def arguments(self):
-        """Return the kernel arguments: four sizes, the struct Window, the struct Dividers."""
-        counts = map(self.index.type, (self.images, self.groups, *self.in_group))
-        h, w = self.h, self.w
-        by = windows.dividers(w.places, h.places, w.kernel, h.kernel, self.index)
-        return *counts, windows.argument(h, w), by
+    def counts(self):
+        """Return the kernels' first arguments."""
+        return list(map(self.index.type, (self.images, self.groups, *self.in_group)))
+
+    def window(self, channels, h, w):
+        """Return the kernels' arguments for a window: its struct, dividers by its places, and the
+        list of its elements, which is on the GPU."""
+        by = windows.dividers(w.places, h.places, 1, 1, self.index)
+        listed = gpuarray.to_gpu(windows.elements(channels, h, w, self.index))
+        return windows.argument(h, w), by, listed
 
     def check_gradient(self, operation, grad_output, layout):
         """Raise unless a gradient has the result's shape."""
@@ -334,15 +343,34 @@ def _problem(what, sizes, dtype, packs=()):
     return what, dtype, *counts, *sides[0], *sides[1], *packs
 
 
-def _launch(file, sizes, tiling, parts, wide, choices, *arguments):
-    """Return the KernelCall of an implicit product, so tiled, of each group."""
-    choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
-    choices["Index"] = sizes.index
-    grid = tiling.tiles * sizes.groups, tiling.splits
-    return KernelCall(file, choices, grid, (256,), *arguments)
+class _Launch(KernelCall):
+    """The KernelCall of an implicit product, so tiled, of each group. Of an array among the
+    arguments it passes the address, and keeps it."""
+
+    def __init__(self, file, sizes, tiling, parts, wide, choices, *arguments):
+        choices = tiling.choices(wide) | choices | {"Acc": wide, "Out": parts.dtype}
+        choices["Index"] = sizes.index
+        grid = tiling.tiles * sizes.groups, tiling.splits
+        self.listed = [a for a in arguments if isinstance(a, GPUArray)]
+        told = (np.uint64(address(a)) if isinstance(a, GPUArray) else a for a in arguments)
+        super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _forward(x, weight, sizes):
+def _gathered(m, n, k, wide, groups):
+    """Return the tilings of a product that finds the elements of columns, one by one."""
+    ways = Tiling.ways(m, n, k, wide, groups, gathered=FOUND)
+    return [replace(way, us=BROAD * way.us) if way.tile.columns > 128 else way for way in ways]
+
+
+def _of_points(way, a, b, sizes, product, wide):
+    """Return the ways to compute it as a product of these sizes for each image, if it is one."""
+    if not tensor_windows.is_product(sizes, None):
+        return []
+    us = Tiling.of(*product, wide, sizes.images).us
+    return [Other("a product per image", us, partial(way, a, b, sizes, None))]
+
+
+def _forward(x, weight, sizes, plain):
     """Prepare a convolution: call(x, weight, bias, workspace, stream) -> array."""
     form, wide = Form(sizes.result, x.dtype), WIDE[x.dtype.name]
     count, depth = prod(sizes.result), prod(sizes.kernel)
@@ -350,11 +378,12 @@ def _forward(x, weight, sizes):
         return lambda x, weight, bias, room, stream: form.new(x, room)
     choices = {"T": x.dtype, "Y_PACK": pack_of(4, 1, 0, sizes.places)}
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
+    window = sizes.window(sizes.in_group[0], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _launch("convolution/forward.cu", *told, *sizes.arguments)
+        launch = _Launch("convolution/forward.cu", *told, *window)
 
         def call(x, weight, bias, room, stream):
             made = parts.new(x, room)
@@ -365,7 +394,11 @@ def _forward(x, weight, sizes):
         return call
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
+    ways = _gathered(*shape, wide, sizes.groups)
+    if plain:
+        matrices = sizes.channels_out, sizes.places, sizes.channels
+        points = tensor_windows.forward_of_points
+        ways += _of_points(points, x, weight, sizes, matrices, wide)
     packs = choices["W_PACK"], choices["Y_PACK"]
     return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
 
@@ -379,11 +412,12 @@ def _weight(x, grad_output, sizes):
     depth, size = prod(sizes.kernel), x.dtype.itemsize
     choices = {"T": x.dtype, "W_PACK": pack_of(4, 1, 0, depth)}
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
+    window = sizes.window(sizes.in_group[0], sizes.h, sizes.w)
 
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _launch("convolution/weight.cu", *told, *sizes.arguments)
+        launch = _Launch("convolution/weight.cu", *told, *window)
 
         def call(x, grad_output, room, stream):
             made = parts.new(x, room)
@@ -393,37 +427,66 @@ def _weight(x, grad_output, sizes):
         return call
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
+    ways = _gathered(*of_group, wide, sizes.groups)
+    matrices = sizes.channels_out, sizes.channels, sizes.places
+    points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
+    ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
     packs = choices["W_PACK"], choices["DY_PACK"]
     return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
 
 def _input(weight, grad_output, sizes):
-    """Prepare the gradient by the input, in groups: call(weight, grad_output, workspace, stream)
-    -> array. Pixels a stride apart are seen by the same taps: a launch for each such share."""
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
     if not prod(shape):
         return lambda weight, grad_output, room, stream: form.new(weight, room)
-    shares = [(h, w) for h in _shares(sizes.h) for w in _shares(sizes.w)]
+    given = weight, grad_output, sizes
+    shares = _shares_tiled(sizes, wide)
+    us = SHARES * sum(tiling.us for *_, tiling in shares)
+    ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
+    if sizes.groups == 1 and prod(sizes.result):
+        matrices = sizes.channels, sizes.places, sizes.channels_out
+        ways += _of_points(tensor_windows.input_of_points, *given, matrices, wide)
+        us = _columns_us(sizes, np.dtype(wide))
+        ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
+    return quickest(_problem("conv2d_input", sizes, dtype), ways, None)
+
+
+def _shares_tiled(sizes, wide):
+    """Return (down, across, Tiling) of each share: pixels a stride apart, which the same taps see,
+    are a convolution of the gradient by the result; down and across are as from _shares."""
     channels, channels_out = sizes.in_group
-    tilings = [
-        Tiling.of(channels, sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel,
-                  wide, sizes.groups, gathered=True)
-        for (h, _), (w, _) in shares
-    ]  # fmt: skip
-    splits = max(tiling.splits for tiling in tilings)  # one number for all: they share the parts
+    found = []
+    for down in _shares(sizes.h):
+        for across in _shares(sizes.w):
+            (h, *_), (w, *_) = down, across
+            shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
+            ways = _gathered(channels, *shape, wide, sizes.groups)
+            tiling = min(ways, key=lambda way: way.us)
+            found.append((down, across, tiling))
+    return found
+
+
+def _input_in_shares(weight, sizes, shares):
+    """Prepare the gradient by the input, a launch for each share."""
+    shape, dtype = (sizes.images, *sizes.image), weight.dtype
+    form, wide = Form(shape, dtype), WIDE[dtype.name]
+    splits = max(tiling.splits for *_, tiling in shares)  # the same for all: they share the parts
     parts = Parts(1, splits, prod(shape), form, wide)
     together = sizes.h.image * sizes.w.image if len(shares) == 1 else 1  # pixels
     choices = {"T": dtype, "X_PACK": pack_of(4, 1, 0, together)}
     launches = []
-    for tiling, ((h, of_h), (w, of_w)) in zip(tilings, shares):
-        dividers = windows.dividers(w.places, h.places, max(w.kernel, 1), max(h.kernel, 1),
-                                    sizes.index)  # fmt: skip
-        pixels = np.void(np.array([of_h, of_w], np.int32).tobytes())
-        arguments = *sizes.arguments[:4], windows.argument(h, w), dividers, pixels
-        told = sizes, replace(tiling, splits=splits), parts, wide, choices
-        launches.append(_launch("convolution/input.cu", *told, *arguments))
+    channels, channels_out = sizes.in_group
+    for (h, *of_h), (w, *of_w), tiling in shares:
+        (taps_h, pixels_h), (taps_w, pixels_w) = of_h, of_w
+        places = _places_of_taps(channels, channels_out, sizes, taps_h, taps_w)
+        pixels = np.void(np.array([pixels_h, pixels_w], np.int32).tobytes())
+        *window, listed = sizes.window(channels_out, h, w)
+        size = sizes.index.type(sizes.h.kernel * sizes.w.kernel)
+        told = *window, pixels, size, listed, places
+        tiled = replace(tiling, splits=splits), parts, wide, choices
+        launches.append(_Launch("convolution/input.cu", sizes, *tiled, *told))
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
@@ -432,6 +495,14 @@ def _input(weight, grad_output, sizes):
         return parts.finish(made, room, stream)
 
     return call
+
+
+def _places_of_taps(channels, channels_out, sizes, *taps):
+    """Return where in a weight the taps of a share are, down and across, for each channel of the
+    result: of the first channel, as a list on the GPU."""
+    out, h, w = np.meshgrid(np.arange(channels_out), *taps, indexing="ij")
+    places = (out * channels * sizes.h.kernel + h) * sizes.w.kernel + w
+    return gpuarray.to_gpu(np.append(places, np.zeros(windows.MORE)).astype(sizes.index))
 
 
 @dataclass(frozen=True)
@@ -448,7 +519,7 @@ class Places:
 
 def _shares(side):
     """Yield, for each offset of pixels a stride apart, the window over the gradient by the result
-    that makes them, and the struct Strided of convolution/input.cu."""
+    that makes them, which taps it has, and the struct Strided of convolution/input.cu."""
     step = side.stride // gcd(side.stride, side.dilation)  # from one of its taps to the next
     for begin in range(min(side.stride, side.image)):
         ends = [begin + side.pad - k * side.dilation for k in range(side.kernel)]
@@ -458,7 +529,7 @@ def _shares(side):
         places = ceil_divide(side.image - begin, side.stride)
         apart = -(step * side.dilation // side.stride)
         window = Places(side.places, places, len(taps), apart, 1, pad)
-        yield window, (first, step, side.kernel, begin, side.stride, side.image)
+        yield window, np.array(taps, int), (begin, side.stride, side.image)
 
 
 def _input_by_columns(weight, grad_output, sizes):
@@ -468,8 +539,6 @@ def _input_by_columns(weight, grad_output, sizes):
     into the gradient by the images: for several images at a time, or for some channels of one."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
-    if not prod(shape):
-        return lambda weight, grad_output, room, stream: form.new(weight, room)
     parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
     h, w = sizes.h, sizes.w
     window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
@@ -504,6 +573,17 @@ def _portions(sizes, wide):
                 image, min(several, sizes.images - image),
                 channel, min(channels, sizes.channels - channel),
             )  # fmt: skip
+
+
+def _columns_us(sizes, wide):
+    """Return the estimated time of _input_by_columns."""
+    taps, us = sizes.h.kernel * sizes.w.kernel, 0
+    steps = Counter((images, channels) for _, images, _, channels in _portions(sizes, wide))
+    for (images, channels), count in steps.items():
+        shape = channels * taps, sizes.places, sizes.channels_out
+        whole = (way.us for way in Tiling.ways(*shape, wide, images) if way.splits == 1)
+        us += count * (min(whole) + copy_us(images * prod(shape[:2]) * wide.itemsize))
+    return us
 
 
 @dataclass(frozen=True)

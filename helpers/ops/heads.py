@@ -34,7 +34,7 @@ TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
 GRADIENT_TILE = 32  # queries or keys
-GRADIENT_STAGES = {64: 4, 128: 3}  # by head size, for warpgroups
+GRADIENT_STAGES = {32: 4, 64: 4, 96: 3, 128: 3}  # by head size, for warpgroups
 
 prepared = Kept()
 caches.append(prepared)
@@ -61,7 +61,7 @@ class Tile:
                 "Q_KEPT": self.keeps, "BLOCKS": self.blocks}  # fmt: skip
 
     def shared_bytes(self, head):
-        return (self.rows + 2 * self.keys) * ceil_divide(head * 2, tensor.LINE) * tensor.LINE
+        return (self.rows + 2 * self.keys) * _line_bytes(head)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,12 @@ class GroupTile:
                 "Q_STAGES": self.q_stages}  # fmt: skip
 
     def shared_bytes(self, head):
-        return (self.q_stages * self.rows + 2 * self.stages * self.keys) * head * 2
+        return (self.q_stages * self.rows + 2 * self.stages * self.keys) * _line_bytes(head)
+
+
+def _line_bytes(head):
+    """Return the bytes of shared memory of a line of a head, in whole panels."""
+    return ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
 TILES = {  # by head size: for many rows, for fewer, and for at most 16
@@ -100,18 +105,25 @@ TILES = {  # by head size: for many rows, for fewer, and for at most 16
     256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
 }
 GROUP_TILES = {  # by the size of heads: the time of a step
+    32: {
+        GroupTile(3, 128, 3, 2): 1.05,
+        GroupTile(2, 128, 3, 2): 0.8,
+        GroupTile(1, 128, 3, 2): 0.65,
+    },
     64: {
         GroupTile(3, 128, 3, 2): 1.25,
         GroupTile(2, 128, 3, 2): 0.95,
         GroupTile(1, 128, 3, 2): 0.8,
     },
+    96: {GroupTile(2, 128, 2, 2): 1.35, GroupTile(1, 128, 2, 2): 1.05},
     128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
     256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
 }
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
 ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
-MERGE_US = 2.3  # longer than sums take
+ROW_US, LOADS_US = 0.8, 0.4  # to merge a row: its logarithms, and eight splits of 64 columns
+JOIN_US = 1.5  # until the last block knows that it is the last
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -381,13 +393,15 @@ def _forward(asked):
 @dataclass(frozen=True)
 class _Way:
     """How blocks divide an attention: the tile of each, their number, splits of the keys, how many
-    query heads are folded into the rows of a tile, and an estimate."""
+    query heads are folded into the rows of a tile, an estimate, and whether the last block of a
+    tile merges its splits."""
 
     tile: Tile | GroupTile
     blocks: int
     splits: int
     fold: int
     us: float
+    joins: bool = False
 
     @property
     def by_groups(self):
@@ -398,7 +412,8 @@ class _Way:
         """Return what is remembered of it."""
         kind = "warpgroups" if self.by_groups else "warps"
         folded = f", {self.fold} heads in turn" if self.fold > 1 else ""
-        return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}"
+        joined = ", joined" if self.joins else ""
+        return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}{joined}"
 
 
 def _seen(asked, share):
@@ -432,8 +447,14 @@ def _by_warps(asked):
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
                 steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
                 us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-                us += sum_us(prod(asked.shape), splits) + MERGE_US * (splits > 1)
-                yield _Way(tile, blocks, splits, fold, us)
+                row_us = ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(
+                    asked.shape[-1], 64
+                )
+                apart = sum_us(prod(asked.shape), splits) + row_us * (splits > 1)
+                yield _Way(tile, blocks, splits, fold, us + apart)
+                if splits > 1 and asked.kind:
+                    us += JOIN_US + ceil_divide(min(tile.rows, lines), tile.warps) * row_us
+                    yield _Way(tile, blocks, splits, fold, us, True)
 
 
 def _tiles(asked, lines):
@@ -466,10 +487,12 @@ class _Forward:
         self.launch = None
         if way is None:
             return
-        self.by_groups, self.splits = way.by_groups, way.splits
+        self.by_groups, self.splits, self.tiles = way.by_groups, way.splits, way.blocks
+        self.merge = None
         make = self._of_groups if way.by_groups else self._of_warps
         self.launch = make(asked, way)
-        if self.splits > 1:
+        self.joins, self.takes_merged = way.joins, bool(asked.kind)
+        if self.splits > 1 and not self.joins:
             sizes = self.rows, size, self.splits
             told = {"Out": asked.element}
             self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
@@ -519,16 +542,19 @@ class _Forward:
             return out, logs
         q, k, v, *mask = map(address, arrays)
         made, sums = address(out), address(logs)
+        merged = 0, 0, 0
         if self.splits > 1:
             each = 4 * self.splits * self.rows
-            made, _ = room.scratch(each * (out.shape[-1] + 1), 0)
+            made, arrived = room.scratch(each * (out.shape[-1] + 1), self.tiles * self.joins)
             sums = made + each * out.shape[-1]
+            merged = (address(out), address(logs), arrived) if self.joins else merged
         if self.by_groups:
             _, drawn = room.scratch(0, 1)
             self.launch(stream, (q, k, v, made), after=(sums, drawn))
         else:
-            self.launch(stream, (q, k, v), after=(made, sums, *(mask or [0])))
-        if self.splits > 1:
+            after = made, sums, *(mask or [0]), *(merged if self.takes_merged else ())
+            self.launch(stream, (q, k, v), after=after)
+        if self.merge:
             self.merge(stream, (made, sums, address(out)), after=(address(logs),))
         return out, logs
 
@@ -578,7 +604,7 @@ class _Backward:
             for array, place, high in zip(arrays, places, (rows, rows, lines, lines)):
                 yield _map_of_heads(array, place, high)
 
-        shared = (2 * rows + stages * lines) * 2 * head * 2
+        shared = (2 * rows + stages * lines) * 2 * _line_bytes(head)
         return hopper.BoxCall(
             maps, "attention/hopper_gradient.cu", choices, (min(tiles, multiprocessors()),),
             (3 * hopper.GROUP,), asked.words(units), np.float32(asked.scale), np.int32(tiles),

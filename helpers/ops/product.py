@@ -294,7 +294,7 @@ class Tiling:
         whether each element of b has to be found; packed: whether several elements are loaded at
         once; joins: whether clusters add splits."""
         found, deep = [], ceil_divide(k, DEEP)
-        tiles_at_hand = [tile for tile in TILES if not gathered or tile.rows >= tile.columns // 2]
+        tiles_at_hand = TILES
         for tile in (*tiles_at_hand, WARPS) if by_warps else tiles_at_hand:
             more = GATHER_US * tile.columns * gathered
             times = 1 if packed else UNPACKED

@@ -15,6 +15,7 @@ from .tuning import blocks_us, splits_to_try, sum_us
 __all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "packed", "padded"]
 
 CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
+SHORT_LINE = 4 * LINE  # bytes
 LEAST_CAPABILITY = (8, 0)
 
 
@@ -70,12 +71,18 @@ def are_here(device):
     return device.compute_capability() >= LEAST_CAPABILITY
 
 
+def padded_to(along, itemsize):
+    """Return how many elements a padded line of so many has."""
+    per_unit = (LINE if along * itemsize > SHORT_LINE else CHUNK) // itemsize
+    return ceil_divide(along, per_unit) * per_unit
+
+
 def padded(x, by_rows, stream):
-    """Copy x to lines (rows or columns) that are padded to multiples of LINE bytes."""
+    """Copy x to lines (rows or columns) that are padded to multiples of LINE bytes, or of CHUNK
+    if they are short."""
     *outer, rows, columns = x.shape
     across, along = (rows, columns) if by_rows else (columns, rows)
-    per_line = LINE // x.dtype.itemsize
-    shape = *outer, across, ceil_divide(along, per_line) * per_line
+    shape = *outer, across, padded_to(along, x.dtype.itemsize)
     whole = Form(shape, x.dtype).new(x, workspace(stream))
     strides = whole.strides if by_rows else (*whole.strides[:-2], *whole.strides[:-3:-1])
     copy = GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)

@@ -10,15 +10,17 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 
 from softgpu import settings
 
 from .. import autoinit, bench
 from .launch import ceil_divide, cuda, multiprocessors
 
-__all__ = ["blocks_us", "quickest", "splits_to_try", "sum_us", "tune"]
+__all__ = ["Other", "blocks_us", "quickest", "splits_to_try", "sum_us", "tune"]
 
 SPLIT_US, SPLIT_BYTES_PER_US = 2.6, 2.5e6  # a launch that adds parts up, and its speed
 ALL_SPLITS = 8  # so many, and fewer, are all tried
@@ -27,6 +29,15 @@ NEVER, FIRST, AGAIN = "0", "1", "again"  # whether to measure: a shape's first t
 
 caches: list = []  # of prepared calls that were chosen here
 mode = os.environ.get("HELPERS_TUNE", "")
+
+
+@dataclass(frozen=True)
+class Other:
+    """A way that no tiling describes: its name, its estimate, and what prepares it."""
+
+    name: str
+    us: float
+    prepare: Callable
 
 
 def tune(operation, *arguments, **options):
@@ -68,8 +79,9 @@ def sum_us(count, splits):
 
 def quickest(problem, ways, prepare):
     """Return prepare(way), a call, of the quickest of these ways, which have a name and an estimate
-    `us`. problem: all that the choice depends on, as numbers and words."""
-    ways = sorted(ways, key=lambda way: way.us)
+    `us`; an Other prepares itself. problem: all that the choice depends on, as numbers and
+    words."""
+    ways, prepare = sorted(ways, key=lambda way: way.us), partial(_prepared, prepare)
     key, names = " ".join(map(str, problem)), {way.name: way for way in ways}
     known = None if mode == NEVER or len(ways) == 1 else remembered().get(key)
     if known in names and mode != AGAIN:
@@ -84,6 +96,10 @@ def quickest(problem, ways, prepare):
         return chosen(*arguments)
 
     return call
+
+
+def _prepared(prepare, way):
+    return way.prepare() if isinstance(way, Other) else prepare(way)
 
 
 def _measured(key, ways, prepare, arguments):

@@ -64,6 +64,8 @@ def launch(name, q, k, v, scale, **choices):
         arguments = maps, out.array, *told, np.int32(tiles), logs.array, drawn
     else:
         arguments = *arrays, *told, out.array, logs.array, np.int64(0)
+        if name == "tensor":  # which may merge splits
+            arguments += (np.zeros(3, np.int64),)
     kernel = sources.kernel(f"attention/{name}.cu", **choices)
     if name == "hopper":
         limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES

@@ -421,7 +421,7 @@ def check_last(image, kernel, *window, images=2, channels=3, channels_out=5, dty
 @pytest.mark.usefixtures("in_quick")
 @by_warpgroups
 @pytest.mark.parametrize("name", [*WINDOWS, "seven", "steps", "far steps"])
-@pytest.mark.parametrize("channels", [(3, 8), (8, 24), (72, 136)], ids=str)
+@pytest.mark.parametrize("channels", [(3, 8), (8, 20), (72, 131)], ids=str)
 def test_channels_last_by_warpgroups(name, channels, monkeypatch):
     """Nothing is transposed: no kernel that does so is launched."""
     taken = []
@@ -438,7 +438,7 @@ def test_channels_last_by_warpgroups(name, channels, monkeypatch):
     convolution.prepared.clear()
     across = windows.pair(HALVES[name][4], "dilation", 1)[1]
     lies = channels[0] % 8 == 0 or across == 1
-    ways = [("forward", lies)] * 2 + [("by_weight", lies), ("by_input", channels[0] % 8 == 0)]
+    ways = [("forward", lies)] * 2 + [("by_weight", lies), ("by_input", True)]
     assert taken == ways
 
 
@@ -509,7 +509,7 @@ def test_groups_by_tensor_cores(name, by_groups, monkeypatch):
 
 def test_points_are_products():
     """1 x 1, without stride: channels and pixels that products take as they lie, and others."""
-    for channels, channels_out, image in (16, 72, (8, 6)), (16, 8, (5, 5)), (3, 8, (4, 4)):
+    for channels, channels_out, image in (16, 71, (8, 6)), (16, 8, (5, 5)), (3, 9, (4, 4)):
         check_all(image, (1, 1), channels=channels, channels_out=channels_out, dtype="float16")
         x, weight = (
             numbers(2, channels, *image, dtype="float16"),

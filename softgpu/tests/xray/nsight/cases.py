@@ -519,7 +519,8 @@ def _by_tensor_cores():
 def _convolutions():
     """Of 2 images of 3 channels to 5, in two splits."""
     h, w = windows.sides((9, 16), 3, 1, 1)
-    window = windows.argument(h, w), windows.dividers(w.places, h.places, w.kernel, h.kernel)
+    window = windows.argument(h, w), windows.dividers(w.places, h.places, 1, 1)
+    window += (windows.elements(3, h, w),)
     x, weight, y = floats(2 * 3 * 9 * 16), floats(5 * 3 * 9), floats(2 * 5 * 9 * 16)
     sizes, tile = [i32(n) for n in (2, 1, 3, 5)], {"ROWS": "64", "COLUMNS": "64", "DEEP": "16"}
     forward = [x, weight, zeros(2 * y.size), *sizes, *window, INT64(0)]
