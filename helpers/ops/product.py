@@ -294,8 +294,7 @@ class Tiling:
         whether each element of b has to be found; packed: whether several elements are loaded at
         once; joins: whether clusters add splits."""
         found, deep = [], ceil_divide(k, DEEP)
-        tiles_at_hand = TILES
-        for tile in (*tiles_at_hand, WARPS) if by_warps else tiles_at_hand:
+        for tile in (*TILES, WARPS) if by_warps else TILES:
             more = GATHER_US * tile.columns * gathered
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
