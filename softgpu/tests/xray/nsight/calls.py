@@ -122,7 +122,7 @@ def _convolutions():
     small, wide = (2, 16, 12, 20), (2, 64, 20, 20)
     for file, name, layout, shape, filters in (
         ("channels_last", "conv2d", "NCHW", small, 24),
-        ("taps", "conv2d", "NCHW", small, 24),
+        ("taps", "conv2d_input", "NCHW", small, 16),
         ("tensor", "conv2d", "NCHW", small, 24),
         ("tensor_weight", "conv2d_weight", "NCHW", small, 24),
         ("tensor_weight", "conv2d_weight", "NCHW", (2, 64, 16, 16), 64),
@@ -143,8 +143,10 @@ def _convolutions():
         def run(x, other, name=name, layout=layout, weight=weight):
             from helpers import ops
 
-            told = (other,) if name == "conv2d" else (weight, other)
-            getattr(ops, name)(x, *told, padding=1, layout=layout)
+            told = (x, weight, other) if name == "conv2d_weight" else (x, other)
+            if name == "conv2d_input":  # of as many channels: x is the gradient by the result
+                told = x.shape, other, x
+            getattr(ops, name)(*told, padding=1, layout=layout)
 
         other = y if name == "conv2d_weight" else w
         yield _by_operation(f"convolution/{file}.cu", run, x, other, more=f"to {filters}")
