@@ -38,6 +38,7 @@ RESULTS = None, "float16", "bfloat16", "float32"  # of 8-bit floats
 UNSCALED = None, None
 
 prepared = Kept()
+decisions = Kept()  # also of products whose operands are copied, which estimates would hold up
 caches.append(prepared)
 
 
@@ -60,9 +61,9 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     key = context(), signature(a), signature(b), dtype, result
     call = prepared.get(key)
     if call is None:
-        kind, shape = _kind(a, b, dtype), _shape(a, b)
-        kind = _by_warpgroups(a, b, shape, kind.giving(result) if result else kind)
-        kind = _without_copies(a, b, shape, kind)
+        if key not in decisions:
+            decisions[key] = _decided(a, b, dtype, result)
+        kind, shape = decisions[key]
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
@@ -70,6 +71,13 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
             return matmul(of_a, of_b, stream, dtype, scales, result)
         call = prepared[key] = prepare(a, b, shape, kind, (*a_way, *b_way))
     return call(a, b, workspace(stream), stream, scales or UNSCALED)
+
+
+def _decided(a, b, dtype, result):
+    """Check the arrays; return the Kind of the product (None: no tensor cores), and its shape."""
+    kind, shape = _kind(a, b, dtype), _shape(a, b)
+    kind = _by_warpgroups(a, b, shape, kind.giving(result) if result else kind)
+    return _without_copies(a, b, shape, kind), shape
 
 
 def _check_told(dtype, scales, result):

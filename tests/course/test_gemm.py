@@ -120,6 +120,17 @@ def test_batches_of_halves_in_lines_of_any_length():
     check(ops.matmul(on_gpu(a[:, :, :7]), on_gpu(b)[:, :7]).get(), a[:, :, :7], b[:, :7])
 
 
+def test_copies_are_decided_on_once(monkeypatch):
+    """Estimates take longer than such a product. 8-bit floats are copied if b's rows are lines."""
+    a, b = (on_gpu(np.full(shape, 0x38, np.uint8)) for shape in ((3, 40), (40, 5)))
+    first, copied = ops.matmul(a, b, dtype="e4m3"), []
+    monkeypatch.setattr(product, "_without_copies", None)
+    padded = tensor.padded
+    monkeypatch.setattr(tensor, "padded", lambda *told: copied.append(told) or padded(*told))
+    assert (ops.matmul(a, b, dtype="e4m3").get() == first.get()).all()
+    assert copied
+
+
 @pytest.mark.parametrize("dtype, pack", [("float32", 4), ("float64", 2), ("float16", 4)])
 def test_packs(dtype, pack):
     a, b = numbers(1, 132, 20, dtype=dtype), numbers(1, 20, 8, dtype=dtype)
