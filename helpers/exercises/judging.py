@@ -387,7 +387,7 @@ def _smallest(reason, run, untried, right):
 
 
 def _more_telling(reason, run, untried, right):
-    """The reason with advice that leads further, if its own would fit any wrong kernel."""
+    """The reason, with more specific advice if its own would fit any wrong kernel."""
     if _is_general(reason):
         if unused := _unused(run):
             return replace(reason, advice=Next.UNUSED(names=unused))

@@ -48,7 +48,7 @@ SCALED = dict.fromkeys(  # for a judge's `undefined`
     ["large", "small", "subnormal products", "subnormal"],
     "the launch itself scales or shifts its numbers",
 )
-ATTENDED = {  # the same, of attention
+ATTENDED = {  # the same, for attention
     "large": "such scores' last digits decide whose power is 1",
     "subnormal": "each share of such a value is rounded",
 }

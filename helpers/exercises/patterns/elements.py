@@ -1,4 +1,4 @@
-"""The elements that are wrong, and how near numbers are to others, or would be by chance."""
+"""The wrong elements; how near numbers are to others, and how near chance would bring them."""
 
 from copy import copy
 from itertools import chain

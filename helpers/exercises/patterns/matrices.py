@@ -1,4 +1,4 @@
-"""Products of which terms are missing or count again, or of other elements."""
+"""Products in which terms are missing or counted again, or that multiply other elements."""
 
 from collections.abc import Iterator
 from math import prod

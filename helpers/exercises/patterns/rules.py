@@ -1,4 +1,4 @@
-"""One rule for all that is wrong, or one for each row."""
+"""One rule for all wrong elements, or one for each row."""
 
 from collections.abc import Iterator
 from math import log

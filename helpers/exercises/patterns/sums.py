@@ -1,4 +1,4 @@
-"""Sums and counts of which a part is missing, or counts again."""
+"""Sums and counts in which a part is missing, or counted again."""
 
 from collections.abc import Iterator
 
