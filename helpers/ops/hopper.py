@@ -174,7 +174,9 @@ def fits(kind, sizes, batch, ways):
     """Whether warpgroups can multiply matrices in this layout."""
     lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
-    return has_kind(kind) and kind.piece == CHUNK and lie and far < MOST_COORDINATE
+    return (
+        has_kind(kind) and kind.piece == CHUNK and lie and 0 < min(sizes) and far < MOST_COORDINATE
+    )
 
 
 def has_kind(kind):

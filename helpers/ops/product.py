@@ -170,8 +170,10 @@ def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     way = _way(x, of_a, kind)
     if way is None:
-        by_rows = _padded(x, of_a, kind).by_rows
-        x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
+        copy = _padded(x, of_a, kind)
+        if not x.size:
+            return x, copy  # there is nothing to copy
+        x = tensor.padded(x, copy.by_rows, stream) if kind else contiguous(x, stream)
     return x, way
 
 
