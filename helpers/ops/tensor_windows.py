@@ -168,8 +168,9 @@ class Layer:
         return ceil_divide(self.stride, DEEP)
 
     def timed(self, ways, side, pack, batch=1):
-        """Return ways by warpgroups with what takes longer than in a product: boxes that end past
-        the channels, and stores of this many elements. side: of a tile, which are pixels."""
+        """Return ways by warpgroups, of MOST_PACK, with what takes longer than in a product: boxes
+        that end past the channels, and stores of this many elements. side: of a tile, which are
+        pixels."""
         cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
         for way in ways:
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
@@ -280,7 +281,7 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups)
+        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups, pack=MOST_PACK)
         timed = layer.timed(by_groups, "columns", _pack(layer, MOST_PACK), layer.groups)
         ways = hopper.beside(ways, timed)
     if layer.groups > 1:
