@@ -1,9 +1,9 @@
 // Convolution: x[images, groups * channels, H, W], weight[groups * channels_out, channels, kernel_h, kernel_w] ->
 // y[images, groups * channels_out, H_out, W_out], plus bias[groups * channels_out] unless that is null: each group of
 // channels by itself. That is the product of its weight and the columns of x, images * H_out * W_out of them, of which
-// none is written: a block fetches the elements of its tile from the images. dividers: by W_out, H_out, and two that
-// don't matter; elements: of the window. Launch a grid of (groups * (channels_out / ROWS * columns / COLUMNS, each rounded up), splits) blocks of 256
-// threads. Split p of the sums makes y[p, ...]: they add up to the result.
+// none is written: a block fetches the elements of its tile from the images. dividers: by W_out, H_out, 1, 1; elements:
+// of the window. Launch a grid of (groups * (channels_out / ROWS * columns / COLUMNS, each rounded up), splits) blocks
+// of 256 threads. Split p of the sums makes y[p, ...]: they add up to the result.
 // W_PACK divides channels * kernel_h * kernel_w, Y_PACK H_out * W_out; weight and y are aligned to them.
 // Limit: multiply-adds, and the arithmetic that finds an element of a column.
 #include "convolution/sources.cuh"

@@ -2,10 +2,10 @@
 // gradient by the result, dy[images, groups * channels_out, H_out, W_out] -> dx[images, groups * channels, H, W]. Pixels
 // that lie a stride apart are seen by the same taps, and are a convolution of dy: window.h and window.w are its sides,
 // elements its elements, places where the weight of each of them is, and pixels says which pixels of dx they make. size:
-// of a window of weight. Launch each
-// of these shares with a grid of (groups * (channels / ROWS * its pixels of all images / COLUMNS, each rounded up),
-// splits) blocks of 256 threads. dividers: by the share's width and height, and two that don't matter. Split p of the sums
-// makes dx[p, ...]: they add up to the result. X_PACK divides a share's pixels, and is 1 if they are not neighbours.
+// of a window of weight. Launch each of these shares with a grid of (groups * (channels / ROWS * its pixels of all
+// images / COLUMNS, each rounded up), splits) blocks of 256 threads. dividers: by the share's width and height, 1, 1.
+// Split p of the sums makes dx[p, ...]: they add up to the result. X_PACK divides a share's pixels, and is 1 if they
+// are not neighbours.
 // Limit: multiply-adds, and the arithmetic that finds an element of a column.
 #include "convolution/sources.cuh"
 using T = float;

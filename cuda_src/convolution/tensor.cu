@@ -3,9 +3,9 @@
 // multiple of 8. For each place of the window in an image, rows = channels_out * STEP_H * STEP_W are made: STEP_H x
 // STEP_W pixels of each channel, of which those past the edge of y are dropped. That is how the gradient by the
 // input of a convolution with strides is one without: pixels a stride apart see the gradient by the result alike.
-// dividers: by the places across and down, and two that don't matter. Launch a grid of (rows / ROWS * places /
-// COLUMNS, each rounded up, splits, groups) blocks as for gemm/tensor.cu. Split p of what is summed makes y[p, ...]:
-// they add up to the result. Y_PACK divides the places of an image, and is 1 where there are steps.
+// dividers: by the places across, down and in an image, and 1. Launch a grid of (rows / ROWS * places / COLUMNS, each
+// rounded up, splits, groups) blocks as for gemm/tensor.cu. Split p of what is summed makes y[p, ...]: they add up to
+// the result. Y_PACK divides the places of an image, and is 1 where there are steps.
 #include "convolution/result.cuh"
 #include "convolution/tensor.cuh"
 using T = half;

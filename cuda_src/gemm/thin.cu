@@ -6,6 +6,7 @@
 // of 4 columns, and as many of each row of a, which stay in L1. The threads divide k among them. Sums are folded by
 // shuffles, then in shared memory, then by the last block of a tile.
 // Limit: memory: b once.
+#include "common/reduce.cuh"
 #include "common/word.cuh"
 using T = float;
 using Out = float;
@@ -33,7 +34,7 @@ __device__ int fold(float *sum)
 {
     if constexpr (STEP == 0) return 0;
     else if constexpr (COUNT == 1) {
-        sum[0] += __shfl_xor_sync(~0u, sum[0], STEP);
+        sum[0] += __shfl_xor_sync(FULL_WARP, sum[0], STEP);
         return fold<1, STEP / 2>(sum);
     } else {
         constexpr int HALF = COUNT / 2;
@@ -41,7 +42,7 @@ __device__ int fold(float *sum)
 #pragma unroll
         for (int i = 0; i < HALF; ++i) {
             float given = upper ? sum[i] : sum[i + HALF];
-            sum[i] = (upper ? sum[i + HALF] : sum[i]) + __shfl_xor_sync(~0u, given, STEP);
+            sum[i] = (upper ? sum[i + HALF] : sum[i]) + __shfl_xor_sync(FULL_WARP, given, STEP);
         }
         return (upper ? HALF : 0) + fold<HALF, STEP / 2>(sum);
     }
@@ -54,7 +55,6 @@ extern "C" __global__ __launch_bounds__(BLOCK, 3) void thin(const T *__restrict_
 {
     using Pack = Packed<T, PACK>;
     __shared__ float part[WARPS][SUMS];
-    __shared__ bool last;
     long long each = (k / PACK + gridDim.y - 1) / gridDim.y * PACK, left = blockIdx.x * COLUMNS;
     long long end = min(k, (blockIdx.y + 1) * each);
     const T *columns[COLUMNS];
@@ -92,12 +92,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, 3) void thin(const T *__restrict_
         long long place = blockIdx.z * gridDim.x + blockIdx.x;
         float *sums = all.sums + place * gridDim.y * SUMS + i % SUMS;
         if (i < SUMS) sums[blockIdx.y * SUMS] = total;
-        __threadfence();
-        __syncthreads();
-        if (i == 0) last = atomicInc(all.arrived + place, gridDim.y - 1) == gridDim.y - 1;
-        __syncthreads();
-        if (!last) return;
-        __threadfence();
+        if (!last_to_arrive(all.arrived + place, gridDim.y)) return;
         total = 0;
 #pragma unroll 8
         for (int p = 0; p < gridDim.y; ++p) total += __ldcg(sums + p * SUMS);

@@ -17,14 +17,12 @@ from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
 from .product import Matrices, Parts, Tiling, copy_us, most_packed, pack_of
 from .reduce import WIDE
-from .tensor_windows import FOUND
 from .tuning import Other, caches, quickest, sum_us
 from .windows import NARROW, col2im
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
-BROAD = 1.4  # times as long as estimated: tiles of more than 128 columns that are gathered
 SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 LAYOUTS = "NCHW", "NHWC"
 IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
@@ -356,12 +354,6 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _gathered(m, n, k, wide, groups):
-    """Return the tilings of a product that finds the elements of columns, one by one."""
-    ways = Tiling.ways(m, n, k, wide, groups, gathered=FOUND)
-    return [replace(way, us=BROAD * way.us) if way.tile.columns > 128 else way for way in ways]
-
-
 def _of_points(way, a, b, sizes, product, wide):
     """Return the ways to compute it as a product of these sizes for each image, if it is one."""
     if not tensor_windows.is_product(sizes, None):
@@ -394,13 +386,13 @@ def _forward(x, weight, sizes, plain):
         return call
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = _gathered(*shape, wide, sizes.groups)
+    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
         ways += _of_points(points, x, weight, sizes, matrices, wide)
-    packs = choices["W_PACK"], choices["Y_PACK"]
-    return quickest(_problem("conv2d", sizes, x.dtype, packs), ways, prepare)
+    packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
+    return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
 
 
 def _weight(x, grad_output, sizes):
@@ -427,7 +419,7 @@ def _weight(x, grad_output, sizes):
         return call
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
-    ways = _gathered(*of_group, wide, sizes.groups)
+    ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
     matrices = sizes.channels_out, sizes.channels, sizes.places
     points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
@@ -462,8 +454,7 @@ def _shares_tiled(sizes, wide):
         for across in _shares(sizes.w):
             (h, *_), (w, *_) = down, across
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
-            ways = _gathered(channels, *shape, wide, sizes.groups)
-            tiling = min(ways, key=lambda way: way.us)
+            tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
             found.append((down, across, tiling))
     return found
 

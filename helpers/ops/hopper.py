@@ -112,21 +112,21 @@ class Tiling:
         return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1)):
+    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1), pack=None):
         """Return all tilings. turned: whether a tile's rows are the product's columns;
         joins: whether a cluster of blocks adds the splits of a tile; touched: of how many lines of
-        memory 128 bytes of a and of b are parts."""
+        memory 128 bytes of a and of b are parts; pack: elements that are stored at once, if not as
+        many as n allows."""
         if turned:
             m, n, touched = n, m, touched[::-1]
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
+        alone_us = 0 if turned else ALONE_US.get(pack or packed(n, "half"), 0)
         for tile in TILES:
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
             if step_us is None:
                 continue
             step_us *= TURNED if turned else 1
-            rest_us = tile.rest_us + tile.columns * ALONE_US.get(
-                0 if turned else packed(n, "half"), 0
-            )
+            rest_us = tile.rest_us + tile.columns * alone_us
             lines = tile.rows * touched[0] + tile.columns * touched[1]
             step_us = max(step_us, lines / LINES_PER_US)
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
@@ -174,7 +174,9 @@ def fits(kind, sizes, batch, ways):
     """Whether warpgroups can multiply matrices in this layout."""
     lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
-    return has_kind(kind) and kind.piece == CHUNK and lie and far < MOST_COORDINATE
+    return (
+        has_kind(kind) and kind.piece == CHUNK and lie and 0 < min(sizes) and far < MOST_COORDINATE
+    )
 
 
 def has_kind(kind):

@@ -170,8 +170,10 @@ def _laid_out(x, of_a, kind, stream):
     """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     way = _way(x, of_a, kind)
     if way is None:
-        by_rows = _padded(x, of_a, kind).by_rows
-        x = tensor.padded(x, by_rows, stream) if kind else contiguous(x, stream)
+        copy = _padded(x, of_a, kind)
+        if not x.size:
+            return x, copy  # there is nothing to copy
+        x = tensor.padded(x, copy.by_rows, stream) if kind else contiguous(x, stream)
     return x, way
 
 
@@ -179,8 +181,8 @@ def _padded(x, of_a, kind):
     """Return the layout of a copy in padded lines."""
     lines = [way for way in _ways(x) if not kind or kind.takes(way, of_a)]
     by_rows = lines[0].by_rows if lines else of_a
-    per_line, (rows, columns) = tensor.LINE // x.dtype.itemsize, x.shape[-2:]
-    line = ceil_divide(columns if by_rows else rows, per_line) * per_line
+    rows, columns = x.shape[-2:]
+    line = tensor.padded_to(columns if by_rows else rows, x.dtype.itemsize)
     return Matrices(line * (rows if by_rows else columns) if x.ndim > 2 else 0, line, by_rows)
 
 
@@ -262,7 +264,8 @@ WARPS = Tile(256, 128, 16, 1, 1.51, 1.53, 3.0)  # of gemm/warps.cu
 DEEP = 8
 MOST_JOINED, JOINED_US = 8, 0.3  # splits that a cluster adds, and how long that takes
 ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
-GATHER_US = 0.0028  # of a column, for 8 elements along k
+GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
+BROAD = 1.4  # times as long: tiles of more than 128 such columns
 
 
 def has_clusters():
@@ -303,7 +306,7 @@ class Tiling:
         once; joins: whether clusters add splits."""
         found, deep = [], ceil_divide(k, DEEP)
         for tile in (*TILES, WARPS) if by_warps else TILES:
-            more = GATHER_US * tile.columns * gathered
+            more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
             timed = replace(tile, alone_us=alone, each_us=each)
@@ -314,8 +317,8 @@ class Tiling:
                 us = blocks_us(blocks, ceil_divide(deep, splits), timed)
                 joined = joins and tile != WARPS and 1 < splits <= MOST_JOINED
                 joined &= blocks <= multiprocessors() * ROOMY.get(splits, CROWDED)
-                more = JOINED_US if joined else sum_us(m * n * batch, splits)
-                found.append(cls(tile, tiles, splits, us + more, joined))
+                us += JOINED_US if joined else sum_us(m * n * batch, splits)
+                found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
         return found
 
     def choices(self, wide):
@@ -402,7 +405,9 @@ def prepare(a, b, shape, kind, ways, form=None):
     problem = "matmul", kind.element if kind else a.dtype, *sizes, batch, *_lying(ways)[0].values()
     places = address(a), address(b)
     tilings = _tilings(sizes, batch, kind, a.dtype, ways, places)
-    if not kind:
+    if kind:
+        problem += (kind.piece,)
+    else:
         problem += tuple(packs(sizes, (a.dtype, WIDE[a.dtype.name]), ways, places))
 
     def made(tiling):

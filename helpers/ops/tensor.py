@@ -12,7 +12,18 @@ from .elementwise import COPY, run
 from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
 from .tuning import blocks_us, splits_to_try, sum_us
 
-__all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "packed", "padded"]
+__all__ = [
+    "CHUNK",
+    "KINDS",
+    "Kind",
+    "Tile",
+    "Tiling",
+    "are_here",
+    "launch",
+    "packed",
+    "padded",
+    "padded_to",
+]
 
 CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
 SHORT_LINE = 4 * LINE  # bytes

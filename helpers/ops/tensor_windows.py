@@ -21,7 +21,6 @@ from .tuning import quickest
 from .windows import NARROW
 
 __all__ = [
-    "FOUND",
     "MOST_PACK",
     "Layer",
     "Way",
@@ -42,7 +41,6 @@ FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
-FOUND = 0.6  # of product.GATHER_US: where the elements of a column lie is listed
 TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a tile takes long for
 MOST_PACK = 8  # elements of a result that are stored at once
 STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
@@ -170,8 +168,9 @@ class Layer:
         return ceil_divide(self.stride, DEEP)
 
     def timed(self, ways, side, pack, batch=1):
-        """Return ways by warpgroups with what takes longer than in a product: boxes that end past
-        the channels, and stores of this many elements. side: of a tile, which are pixels."""
+        """Return ways by warpgroups, of MOST_PACK, with what takes longer than in a product: boxes
+        that end past the channels, and stores of this many elements. side: of a tile, which are
+        pixels."""
         cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
         for way in ways:
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
@@ -282,13 +281,13 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
         deep = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups)
+        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups, pack=MOST_PACK)
         timed = layer.timed(by_groups, "columns", _pack(layer, MOST_PACK), layer.groups)
         ways = hopper.beside(ways, timed)
     if layer.groups > 1:
         copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
-        if ByThreads.of(*sizes, "float32", layer.groups, gathered=FOUND).us < us:
+        if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
     copy = _laid_out(layer, x, weight, pixels, over_first)
     call = quickest(

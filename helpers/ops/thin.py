@@ -7,6 +7,7 @@ import numpy as np
 
 from .launch import KernelCall, ceil_divide, multiprocessors, power_of_two
 from .tuning import splits_to_try
+from .windows import NARROW
 
 __all__ = ["MOST_ROWS", "Problem", "Tiling"]
 
@@ -61,7 +62,8 @@ class Problem:
         if turned:
             few, many = (n, of_b, not of_b.by_rows), (m, of_a, of_a.by_rows)
         (rows, a, a_along_k), (columns, b, along_k) = few, many
-        if rows > MOST_ROWS or not along_k:
+        far = a_along_k and (rows - 1) * a.line >= NARROW  # the kernel counts with int
+        if rows > MOST_ROWS or not along_k or far:
             return None
         lines = [k, a.line, a.batch, b.line, b.batch, *(place // itemsize for place in places)]
         packs = (size // itemsize for size in PACK_BYTES if size >= itemsize)

@@ -190,8 +190,8 @@ void sg_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t ma
 /* phase: a word from before, or a parity; returns the lanes whose phase is over, as bits. */
 uint32_t sg_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                           const uint64_t *phase, uint32_t how);
-/* How bulk copies are made; GENERIC: at once, in the generic proxy. Those that reduce: REDUCES + OP_... * ITS_OPERATION and, of bytes,
-   TY_... * ITS_TYPE. */
+/* How bulk copies are made; GENERIC: at once, in the generic proxy. Those that reduce:
+   REDUCES + OP_... * ITS_OPERATION and, of bytes, TY_... * ITS_TYPE. */
 enum BoxHow { BOX_STORES = 1, BOX_IM2COL = 2, BOX_REDUCES = 4, BOX_GENERIC = 8 };
 enum BoxShift { BOX_ITS_OPERATION = 16, BOX_ITS_TYPE = 256 };
 void sg_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,

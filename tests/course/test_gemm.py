@@ -26,6 +26,12 @@ BY_TENSOR_CORES = [
 SIZES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (64, 40, 129), (129, 3, 64)]  # m, n, k
 
 
+def forget():
+    """Products are decided on and prepared anew."""
+    product.decisions.clear()
+    product.prepared.clear()
+
+
 def check(got, a, b, dtype=None):
     """Compare with NumPy's product in extended precision. dtype: what the result was rounded to, if
     not its own type."""
@@ -103,7 +109,7 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
         product, "_without_copies", lambda a, b, shape, kind: replace(kind, piece=piece)
     )
     monkeypatch.setattr(product, "_by_warpgroups", lambda a, b, shape, kind: kind)
-    product.prepared.clear()
+    forget()
     for m, n, k in (36, 76, 108), (132, 68, 4):
         sides = [
             checks.operand(3 * numbers(*size, seed=size[0]), kind) for size in ((m, k), (n, k))
@@ -111,7 +117,7 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
         arrays = on_gpu(sides[0][0]), on_gpu(sides[1][0]).T
         got = ops.matmul(*arrays, dtype=asked).get()
         check(checks.widened(got) if kind == "bfloat16" else got, sides[0][1], sides[1][1].T, asked)
-    product.prepared.clear()
+    forget()
 
 
 def test_batches_of_halves_in_lines_of_any_length():
@@ -216,10 +222,10 @@ def taking(monkeypatch):
         monkeypatch.setattr(
             product, "quickest", lambda problem, ways, prepare: prepare(which(ways))
         )
-        product.prepared.clear()
+        forget()
 
     yield choose
-    product.prepared.clear()
+    forget()
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -284,6 +290,16 @@ def test_products_of_nothing():
     checks.assert_equal(got, np.zeros((3, 2), np.float32))
 
 
+@pytest.mark.parametrize("kind", tensor.KINDS)
+def test_products_of_nothing_by_tensor_cores(kind):
+    """Which are not copied to lines that tensor cores take, either."""
+    asked = kind if kind in product.DTYPES else None
+    for m, n, k in (0, 3, 5), (3, 0, 5), (3, 5, 0), (40, 24, 0):
+        a, b = (on_gpu(np.zeros(shape, tensor.KINDS[kind].array)) for shape in ((m, k), (k, n)))
+        got = ops.matmul(a, b, dtype=asked).get()
+        checks.assert_equal(got, np.zeros((m, n), tensor.KINDS[kind].result))
+
+
 @pytest.mark.parametrize(
     "a, b, facts",
     [
@@ -340,10 +356,10 @@ def only(monkeypatch):
             monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
         else:
             monkeypatch.setattr(hopper, "fits", lambda *_: False)
-        product.prepared.clear()
+        forget()
 
     yield choose
-    product.prepared.clear()
+    forget()
 
 
 @by_warpgroups
