@@ -20,6 +20,7 @@ from .launch import (
     ceil_divide,
     context,
     cuda,
+    most_shared,
     multiprocessors,
     workspace,
 )
@@ -461,8 +462,10 @@ def _tiles(asked, lines):
     """Return the tiles for this many lines of queries."""
     if asked.kind is None:
         return [IN_FLOATS[16 if lines <= 16 else 64]]
-    many, fewer, one = TILES[asked.head(True)]
-    return [one] if lines <= 16 else [many, fewer]
+    head = asked.head(True)
+    many, fewer, one = TILES[head]
+    several = [many, fewer] if many.shared_bytes(head) <= most_shared() else [fewer]
+    return [one] if lines <= 16 else several
 
 
 def _timed(tile, asked):

@@ -22,6 +22,7 @@ __all__ = [
     "address",
     "ceil_divide",
     "context",
+    "most_shared",
     "multiprocessors",
     "power_of_two",
     "workspace",
@@ -48,6 +49,11 @@ def address(x):
 def multiprocessors():
     """Return the number of multiprocessors of the current context's GPU."""
     return cuda.Context.get_device().multiprocessor_count
+
+
+def most_shared():
+    """Return the bytes of shared memory that a block of the current context's GPU may have."""
+    return cuda.Context.get_device().max_shared_memory_per_block_optin
 
 
 def ceil_divide(a, b):

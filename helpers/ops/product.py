@@ -18,6 +18,7 @@ from .launch import (
     ceil_divide,
     context,
     cuda,
+    most_shared,
     multiprocessors,
     workspace,
 )
@@ -251,6 +252,12 @@ class Tile:
     each_us: float
     rest_us: float
 
+    def joined_bytes(self, wide):
+        """Return the shared memory of a block whose sums, of this type, a cluster adds: the sums'
+        and that of two steps' numbers."""
+        numbers = 2 * self.deep * (self.rows + self.columns + 8)
+        return (self.rows * self.columns + numbers) * np.dtype(wide).itemsize
+
 
 TILES = (
     Tile(128, 128, 8, 2, 0.91, 0.78, 1.5),
@@ -317,6 +324,7 @@ class Tiling:
                 us = blocks_us(blocks, ceil_divide(deep, splits), timed)
                 joined = joins and tile != WARPS and 1 < splits <= MOST_JOINED
                 joined &= blocks <= multiprocessors() * ROOMY.get(splits, CROWDED)
+                joined &= tile.joined_bytes(wide) <= most_shared()
                 us += JOINED_US if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
         return found

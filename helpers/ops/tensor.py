@@ -9,7 +9,7 @@ from pycuda.gpuarray import GPUArray
 
 from .. import sources
 from .elementwise import COPY, run
-from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
+from .launch import Form, KernelCall, ceil_divide, most_shared, multiprocessors, workspace
 from .tuning import blocks_us, splits_to_try, sum_us
 
 __all__ = [
@@ -162,7 +162,7 @@ class Tiling:
         deep, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         deep *= 2 if kind.is_float8 else 1  # they are multiplied as halves
         for tile in tiles_at_hand or TILES:
-            if tile.rows < LEAST_PANEL and not along_k:
+            if tile.rows < LEAST_PANEL and not along_k or tile.shared_bytes > most_shared():
                 continue
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() * tile.blocks // (tiles * batch), deep // 2))

@@ -1,6 +1,7 @@
 """Products of matrices against NumPy: the steps of cuda_src/gemm, and helpers.ops.matmul."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, float8, ops, sources, xray
-from helpers.ops import hopper, product, tensor, thin
+from helpers.ops import heads, hopper, product, tensor, thin
 from softgpu.tests.facts import refused
 
 from pycuda import gpuarray  # isort: skip
@@ -124,6 +125,24 @@ def test_batches_of_halves_in_lines_of_any_length():
     a, b = numbers(3, 20, 30, dtype="float16"), numbers(3, 30, 13, dtype="float16")
     check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
     check(ops.matmul(on_gpu(a[:, :, :7]), on_gpu(b)[:, :7]).get(), a[:, :, :7], b[:, :7])
+
+
+@pytest.mark.parametrize("kilobytes", [99, 163])
+def test_tiles_fit_into_shared_memory(kilobytes, monkeypatch):
+    """What a block of compute capability 8.6, 8.9 or 12.0 may have, and what an A100's may."""
+    most = kilobytes << 10
+    for module in tensor, product, heads:
+        monkeypatch.setattr(module, "most_shared", lambda: most)
+    ways = tensor.Tiling.ways(4096, 4096, 4096, tensor.KINDS["float16"], True)
+    assert ways and all(way.tile.shared_bytes <= most for way in ways)
+    for wide in "float32", "float64":
+        ways = [w for w in product.Tiling.ways(624, 1604, 808, wide, joins=True) if w.joined]
+        assert ways or wide == "float64"
+        assert all(way.tile.joined_bytes(wide) <= most for way in ways)
+    for size in heads.TILES:
+        asked = SimpleNamespace(kind="float16", head=lambda padded, size=size: size)
+        tiles = heads._tiles(asked, 4096)
+        assert tiles and all(tile.shared_bytes(size) <= most for tile in tiles)
 
 
 def test_copies_are_decided_on_once(monkeypatch):
