@@ -253,7 +253,7 @@ class Tile:
     rest_us: float
 
     def joined_bytes(self, wide):
-        """Return the shared memory of a block whose sums, of this type, a cluster adds: for the sums
+        """Return the shared memory of a block whose sums, of this type, a cluster adds: for them
         and for two steps' numbers."""
         numbers = 2 * self.deep * (self.rows + self.columns + 8)
         return (self.rows * self.columns + numbers) * np.dtype(wide).itemsize
