@@ -1,7 +1,8 @@
-"""The drawn cases of bench_gpu: operations of arrays whose shapes nobody chose.
+"""The cases of bench_gpu that read memory and add: sums and softmax of some shapes, and of shapes
+that nobody chose, with additions.
 
-Their sizes are spread evenly by order of magnitude, few are round, and arrays are made as a user
-makes them: each by an allocation of its own. Tests take shapes from here, too."""
+What is drawn is spread evenly by order of magnitude, few sizes are round, and arrays are made as a
+user makes them: each by an allocation of its own. Tests take shapes from here, too."""
 
 from collections import namedtuple
 from math import prod
@@ -12,7 +13,10 @@ from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
 
 from pycuda import gpuarray  # isort: skip
 
-__all__ = ["Draw", "cases", "checked", "drawn", "on_gpu", "operands", "ours", "report", "wanted"]
+__all__ = [
+    *("Draw", "TOPICS", "cases", "checked", "chosen", "drawn", "on_gpu", "operands", "ours"),
+    *("report", "wanted"),
+]
 
 Draw = namedtuple("Draw", "operation dtype shape")
 LEAST, MOST = 1 << 10, 1 << 28  # elements
@@ -21,6 +25,14 @@ OUTPUTS = 64  # of each result that are checked
 CHAIN = 4096  # no contender rounds one value's way into the result more often
 TOO_SLOW, TOO_FAR = 1.05, 0.7  # beside the best contender, and beside the floor
 LARGE = 4 << 20  # bytes: from here on the launch is not what a call takes
+WIDE_TO_TALL = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096),
+                (4096, 16384), (256, 262144)]  # fmt: skip
+TOPICS = {
+    "sum": [(1 << e,) for e in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)],
+    "rowsum": WIDE_TO_TALL,
+    "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
+    "softmax": WIDE_TO_TALL,
+}
 REDUCTIONS = {"sum": None, "rowsum": 1, "rowmax": 1, "colsum": 0, "midsum": 1}
 ADDITIONS = "addrow", "addcolumn", "addtransposed"
 OPERATIONS = *REDUCTIONS, "softmax", *ADDITIONS
@@ -42,7 +54,10 @@ def drawn(seed, number, most=MOST):
 
 
 def operands(draw, numbers):
-    """The arrays of a draw, taken from numbers, a flat array of random ones."""
+    """The arrays of a draw, taken from numbers, a flat array of random ones, which repeat in a
+    longer one."""
+    if prod(draw.shape) > numbers.size:
+        return [np.resize(numbers, draw.shape)]
     if draw.operation not in ADDITIONS:
         return [numbers[: prod(draw.shape)].reshape(draw.shape)]
     rows, columns = draw.shape
@@ -102,8 +117,7 @@ def wanted(draw, arrays, places):
         taken = [x[:, i] if draw.operation == "colsum" else x[i] for i in places]
     if draw.operation == "rowmax":
         return np.array([t.max() for t in taken], "f8"), np.zeros(len(taken))
-    wide = [t.astype("f8") for t in taken]
-    return np.array([t.sum() for t in wide]), np.array([np.abs(t).sum() for t in wide])
+    return [np.array([f(t).sum(dtype="f8") for t in taken]) for f in (np.asarray, np.abs)]
 
 
 def checked(draw, host, got, what):
@@ -118,42 +132,58 @@ def checked(draw, host, got, what):
     checks.assert_close(flat[places].astype("f8"), want, tolerance, what)
 
 
+def chosen(topic, most, torch, cupy, cub, quack):
+    """As bench_elementwise.cases, of a topic's shapes of up to `most` elements."""
+    numbers = np.random.default_rng(1).standard_normal(MOST, np.float32)
+    for shape in TOPICS[topic]:
+        if (count := prod(shape)) <= most:
+            size = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
+            draw = Draw(topic, "float32", shape)
+            yield _case(f"{topic} {size}", draw, numbers, torch, cupy, cub, quack=quack)
+
+
 def cases(seed, number, torch, cupy, cub, compiled):
-    """As bench_elementwise.cases, of draws; compiled: one of so many beside torch.compile."""
+    """The same, of draws; compiled: one of so many beside torch.compile."""
     random = np.random.default_rng(seed)
     base = {"float32": random.standard_normal(MOST, np.float32)}
     base["float16"] = base["float32"].astype("float16")
     for place, draw in enumerate(drawn(seed, number)):
-        host = operands(draw, base[draw.dtype])
-        arrays = on_gpu(host)
-        runs = {"ours": ours(draw, arrays)}
-        if draw.operation == "sum" and draw.dtype == "float32":
-            runs["CUB"] = lambda x=arrays[0]: cub(x)
-        if torch:
-            tensors = [torch.as_tensor(x, device="cuda") for x in arrays]
-            function = eager(draw, torch)
-            runs["PyTorch"] = lambda function=function, tensors=tensors: function(*tensors)
-            if compiled and place // len(OPERATIONS) % compiled == 0:
-                torch._dynamo.reset()
-                fast = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
-                runs["compiled"] = lambda fast=fast, tensors=tensors: fast(*tensors)
-        if cupy and draw.operation != "softmax":
-            views = [cupy.asarray(x) for x in arrays]
-            axis = REDUCTIONS.get(draw.operation)
-            runs["CuPy"] = {"rowmax": lambda v=views: v[0].max(1)}.get(
-                draw.operation,
-                (lambda v=views: cupy.add(*v))
-                if draw.operation in ADDITIONS
-                else (lambda v=views, axis=axis: v[0].sum(axis)),
-            )
-        name = f"{draw.operation} {'x'.join(map(str, draw.shape))} {draw.dtype}"
-        form = runs["ours"]()
-        moved = form.nbytes + sum(x.nbytes for x in arrays)
+        name = f"drawn {draw.operation} {'x'.join(map(str, draw.shape))} {draw.dtype}"
+        is_compiled = compiled and place // len(OPERATIONS) % compiled == 0
+        yield _case(name, draw, base[draw.dtype], torch, cupy, cub, is_compiled)
 
-        def check(who, got, draw=draw, host=host, name=name):
-            checked(draw, host, got, f"{who}, {name}")
 
-        yield f"drawn {name}", prod(draw.shape), moved, runs, check
+def _case(name, draw, numbers, torch, cupy, cub, is_compiled=False, quack=None):
+    host = operands(draw, numbers)
+    arrays = on_gpu(host)
+    runs = {"ours": ours(draw, arrays)}
+    if draw.operation == "sum" and draw.dtype == "float32":
+        runs["CUB"] = lambda: cub(*arrays)
+    if torch:
+        tensors = [torch.as_tensor(x, device="cuda") for x in arrays]
+        function = eager(draw, torch)
+        runs["PyTorch"] = lambda: function(*tensors)
+        if is_compiled:
+            torch._dynamo.reset()
+            fast = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
+            runs["compiled"] = lambda: fast(*tensors)
+        if quack and draw.operation == "softmax":
+            runs["QuACK"] = lambda: quack.softmax(*tensors)
+    if cupy and draw.operation != "softmax":
+        views = [cupy.asarray(x) for x in arrays]
+        runs["CuPy"] = lambda: _by_cupy(cupy, draw.operation, views)
+    moved = runs["ours"]().nbytes + sum(x.nbytes for x in arrays)
+
+    def check(who, got):
+        checked(draw, host, got, f"{who}, {name}")
+
+    return name, prod(draw.shape), moved, runs, check
+
+
+def _by_cupy(cupy, operation, arrays):
+    if operation in ADDITIONS:
+        return cupy.add(*arrays)
+    return arrays[0].max(1) if operation == "rowmax" else arrays[0].sum(REDUCTIONS[operation])
 
 
 def report(rows):

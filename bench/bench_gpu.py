@@ -21,8 +21,7 @@ import argparse
 import csv
 import ctypes
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import bench_attention
@@ -35,7 +34,7 @@ import bench_ranks
 import bench_windows
 import numpy as np
 
-from helpers import autoinit, bench, checks, ops, plots, sources
+from helpers import autoinit, bench, plots, sources
 
 import pycuda.driver as cuda  # isort: skip  (autoinit first)
 from pycuda import gpuarray  # isort: skip
@@ -44,20 +43,11 @@ from pycuda.tools import DeviceMemoryPool  # isort: skip
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench-gpu"
 ROUNDS = 3  # turns that contenders take
-CHAIN = 4096  # no contender rounds one value's way into the result more often
-SHAPES = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096), (4096, 16384),
-          (256, 262144)]  # fmt: skip
-SHAPES_OF = {
-    "sum": [(1 << e,) for e in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)],
-    "rowsum": SHAPES,
-    "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
-    "softmax": SHAPES,
-}
 MODULES = (
     bench_elementwise, bench_windows, bench_products, bench_attention, bench_decode, bench_ranks,
 )  # fmt: skip
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
-TOPICS = *SHAPES_OF, *MODULE_OF
+TOPICS = *bench_drawn.TOPICS, *MODULE_OF
 KINDS = "elementwise", "products", "convolutions", "attention"  # of what is drawn
 READS = (
     "sum",
@@ -70,8 +60,6 @@ READS = (
     "linear",
     "word",
 )  # that write little
-AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
-DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
 
 
 def optional(name):
@@ -86,6 +74,7 @@ torch, cupy, pool = optional("torch"), optional("cupy"), DeviceMemoryPool()
 quack = torch and optional("quack")
 
 
+@cache
 def compile_cub():
     """cub::DeviceReduce::Sum as a function of an array, compiled for this GPU."""
     library = OUT / "cub_sum.so"
@@ -106,59 +95,6 @@ def compile_cub():
     return run
 
 
-def contenders(topic, x, cub):
-    """Names and functions of no arguments that return an array on the GPU."""
-    axis = AXIS[topic]
-    yield "ours", (lambda: ops.softmax(x)) if topic == "softmax" else (lambda: ops.sum(x, axis))
-    if topic == "sum":
-        yield "CUB", lambda: cub(x)
-    if torch:
-        t = torch.as_tensor(x, device="cuda")
-        yield (
-            "PyTorch",
-            (lambda: torch.softmax(t, 1)) if topic == "softmax" else (lambda: torch.sum(t, axis)),
-        )
-        if topic == "softmax" and quack:
-            yield "QuACK", lambda: quack.softmax(t)
-    if cupy and topic != "softmax":
-        c = cupy.asarray(x)
-        yield "CuPy", lambda: c.sum(axis)
-
-
-def on_host(result):
-    return result.cpu().numpy() if torch and isinstance(result, torch.Tensor) else result.get()
-
-
-def reference(topic, x):
-    """The result in float64, and what its rounding errors are relative to."""
-    with ThreadPoolExecutor() as pool:
-
-        def over(function, axis):
-            return list(pool.map(function, np.array_split(x, 64, axis)))
-
-        if topic == "sum":
-            return [sum(over(f, 0)) for f in (np_sum, np_size)]
-        if topic == "softmax":
-            want = np.concatenate(over(np_softmax, 0))
-            return want, want
-        kept = 1 - AXIS[topic]
-        functions = (lambda c: np_sum(c, 1 - kept)), (lambda c: np_size(c, 1 - kept))
-        return [np.concatenate(over(f, kept)) for f in functions]
-
-
-def np_sum(x, axis=None):
-    return x.sum(axis, dtype="f8")
-
-
-def np_size(x, axis=None):
-    return np.abs(x).sum(axis, dtype="f8")
-
-
-def np_softmax(x):
-    powers = np.exp(x.astype("f8") - x.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
-
-
 def ceilings():
     """Time of an empty kernel in µs, and the speeds of reading and of copying in GB/s."""
     empty = sources.kernel("first/empty.cu")
@@ -170,26 +106,6 @@ def ceilings():
         speeds[name] = size / (bench.time_us(lambda mover=mover: mover(size)) - empty_us) / 1e3
     bench.zeros.cache_clear()
     return empty_us, speeds["read"], speeds["copy"]
-
-
-def reductions(topic, base, host, allocator, cub):
-    """As bench_elementwise.cases, for sums and softmax of the first elements of base."""
-    for shape in SHAPES_OF[topic]:
-        count = int(np.prod(shape))
-        if count > base.size:
-            continue
-        x = gpuarray.GPUArray(shape, np.float32, allocator, base, base.gpudata)
-        kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
-        name = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
-        repeats = max(1, x.size // DISTINCT)
-        want, size = reference(topic, host[: x.size].reshape(shape if repeats == 1 else -1))
-        tolerance = checks.gamma(CHAIN, "f4") * repeats * size
-
-        def check(who, got, want=repeats * want, tolerance=tolerance, name=name):
-            checks.assert_close(on_host(got), want, tolerance, f"{who}, {topic} {name}")
-
-        runs = dict(contenders(topic, x, cub))
-        yield f"{topic} {name}", shape[-1], 4 * (count + kept), runs, check
 
 
 def timed(runs, check):
@@ -231,27 +147,15 @@ def current_commit():
     return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
 
 
-@lru_cache
-def data():
-    """A quarter of the memory full of random numbers, those numbers on the host, what else results
-    are made in, and CUB."""
-    host = np.random.default_rng(1).standard_normal(DISTINCT, np.float32)
-    largest = min(1 << 30, cuda.mem_get_info()[0] // 16)  # floats
-    base = gpuarray.empty(largest - largest % DISTINCT or DISTINCT, np.float32)
-    for start in range(0, base.size, DISTINCT):
-        base[start : start + DISTINCT].set(host)
-    return base, host, pool.allocate, compile_cub()
-
-
 def cases_of(topic, given):
     """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
 
-    Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
+    Sizes: elements of the first array, multiply-adds of a product."""
     if topic == "drawn":
         return drawn(given)
-    if topic in SHAPES_OF:
-        return reductions(topic, *data())
-    data.cache_clear()
+    if topic in bench_drawn.TOPICS:
+        most = cuda.mem_get_info()[0] // 16
+        return bench_drawn.chosen(topic, most, torch, cupy, compile_cub(), quack)
     return MODULE_OF[topic].cases(topic, torch, cupy, pool.allocate)
 
 
