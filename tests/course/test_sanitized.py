@@ -57,9 +57,6 @@ MADE = {
     "x": lambda: to_gpu(reduce.numbers(1000)),
     "new": lambda: fresh(1000),
     "n": lambda: LONG(1000),
-    "few": lambda: to_gpu(reduce.numbers(100)),
-    "halves": lambda: to_gpu(reduce.numbers(1000, dtype="float16")),
-    "int": lambda: np.int32(0),
     "op": lambda: elementwise.NO_NUMBERS,
     "window": lambda: windows.argument(*windows.sides((5, 20), 3)),  # 486 elements in 54 columns
 }
@@ -83,8 +80,6 @@ WRONG = [
     ("rowreduce/wrong_packed.cu", "misaligned", dict(grid=8, block=64), "x new 8 125"),
     ("higherdim/wrong_rows.cu", "out of bounds", dict(grid=1, block=100), "x new 1 10 100 10"),
     ("elementwise/wrong_guard.cu", "out of bounds", BLOCKS, "x x new n op"),
-    ("elementwise/wrong_staged.cu", "race", dict(grid=1, block=256), "halves halves halves n op"),
-    ("elementwise/wrong_one_broadcast.cu", "out of bounds", BLOCKS, "x few new n 100 10 int op"),
     ("col2im/wrong_scatter.cu", "race", dict(grid=4, block=128), "x new 486 window"),
     ("gemm/wrong_barrier.cu", "race", dict(grid=1, block=(32, 32)), "x x new 20 30 33"),
 ]
