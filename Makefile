@@ -16,7 +16,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises figures translations mutants reworded fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises figures translations mutants reworded fuzz test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests cute-dsl-tests cutile-tests tilelang-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
@@ -60,10 +60,6 @@ reworded: setup
 # plain, counted and watched? ARGS="SECONDS [SEED]".
 fuzz: setup
 	@$(RUN) softgpu.tests.ptx.fuzz $(or $(ARGS),60)
-
-# Kernels handed in to nbgrader, otter-grader and Dask's workers, all real: do these say what exercises.check says?
-graders: setup
-	@.venv/bin/python scripts/graders.py
 
 # All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, and of a file's slow
 # tests with fewer cases half, by a hash of their names: others each week. SEED=TEXT: of that text. ARGS goes to pytest.

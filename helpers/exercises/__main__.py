@@ -46,7 +46,6 @@ def main():
         metavar="FILE",
         help="the learners who agreed to be named there, one a line (default: nicknames)",
     )
-    grade.add_argument("--dask", metavar="ADDRESS", help="judge on the workers of this scheduler")
     grade.add_argument("--resume", action="store_true", help="keep the rows that FILE has")
     arguments = parser.parse_args()
     if arguments.command == "grade":

@@ -1,4 +1,4 @@
-"""A class: learners' folders are safe, and a rehearsal is the real thing."""
+"""A class: learners' folders are safe."""
 
 import re
 from types import SimpleNamespace
@@ -11,16 +11,10 @@ from tests import ROOT
 DEPLOY = ROOT / "publish/deploy"
 
 
-def configured(name="jupyterhub_config.py"):
-    """What JupyterHub reads in a configuration."""
-    config = Config()
-
-    def load(path):
-        exec(compile((DEPLOY / path).read_text(), path, "exec"), names)
-
-    names = {"__file__": str(DEPLOY / name), "get_config": lambda: config}
-    names["load_subconfig"] = lambda path: load("jupyterhub_config.py")
-    load(name)
+def configured():
+    """What JupyterHub reads in the class's configuration."""
+    config, path = Config(), DEPLOY / "jupyterhub_config.py"
+    exec(compile(path.read_text(), str(path), "exec"), {"get_config": lambda: config})
     return config
 
 
@@ -38,13 +32,3 @@ def test_a_home_is_made_once_and_kept(monkeypatch, tmp_path):
     for _ in range(2):
         config.Spawner.pre_spawn_hook(spawner)
     assert given == [(tmp_path / "a class/ada", 1000, 1000)] and given[0][0].is_dir()
-
-
-def test_a_rehearsal_changes_nothing_but_where_servers_run(monkeypatch, tmp_path):
-    settings = {"HOMES": str(tmp_path), "LAB": "/a lab", "URL": "http://127.0.0.1:1"}
-    for name, value in settings.items():
-        monkeypatch.setenv(f"CLASS_{name}", value)
-    rehearsed = configured("rehearsal_config.py")
-    assert rehearsed.NativeAuthenticator == configured().NativeAuthenticator
-    assert rehearsed.Spawner.default_url == configured().Spawner.default_url
-    assert "cd '/a lab' && . publish/deploy/begin.sh" in rehearsed.Spawner.cmd[2]

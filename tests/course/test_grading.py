@@ -22,7 +22,7 @@ import pytest
 from helpers import exercises
 from helpers.exercises import __main__ as command
 from helpers.exercises import grading
-from helpers.exercises.grading import league, machines, reports, rooms, sandbox, table
+from helpers.exercises.grading import league, reports, rooms, sandbox, table
 from helpers.exercises.grading.collected import collected
 from softgpu.tests.facts import missing, numbers, refused
 from tests import ROOT
@@ -922,71 +922,3 @@ def test_a_sandbox_has_no_network(sandboxed):
     with socket.create_server(("127.0.0.1", 0)) as server:
         said = answered(sandboxed, f"socket.create_connection({server.getsockname()!r}, 1)")
     assert "Error" in said or "unreachable" in said
-
-
-# --- other machines -------------------------------------------------------------------------------
-
-
-class Cluster:
-    """What Dask's Client is, without machines: all runs here."""
-
-    digest = "ours"
-
-    def __init__(self, address, timeout):
-        if "nowhere" in address:
-            raise OSError("nobody answers")
-
-    def wait_for_workers(self, number, timeout):
-        assert number == 1
-
-    def run(self, function):
-        return {"one": function(), "two": self.digest}
-
-    def nthreads(self):
-        return {"one": 2, "two": 3}
-
-    def submit(self, function, *arguments, pure):
-        assert not pure
-        answer = function(*arguments)
-        return type("Future", (), {"result": lambda self: answer})()
-
-    def close(self):
-        pass
-
-
-@pytest.fixture
-def cluster(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", type("distributed", (), {"Client": Cluster}))
-    monkeypatch.setattr(machines, "course", lambda: "ours")
-    return Cluster
-
-
-def test_workers_judge_as_rooms_do(cluster, monkeypatch):
-    asked = []
-    here = type(
-        "Here", (), {"judged": lambda self, *kernel: asked.append(kernel) or {"verdict": "x"}}
-    )
-    monkeypatch.setattr(machines, "rooms", lambda *limits: here())
-    with machines.Machines("tcp://here", 5, 600) as workers:
-        assert workers.jobs == 5 and not missing(workers.said, 2, "tcp://here")
-        assert workers.judged(FIRST, RIGHT, {}, 7) == {"verdict": "x"}
-    assert asked == [(FIRST, RIGHT, {}, 7)]
-
-
-def test_workers_with_another_course_do_not_judge(cluster, monkeypatch):
-    monkeypatch.setattr(cluster, "digest", "theirs")
-    with refused(rooms.RoomError, "two"):
-        machines.Machines("tcp://here", 5, 600)
-    with refused(rooms.RoomError, "tcp://nowhere"):
-        machines.Machines("tcp://nowhere", 5, 600)
-
-
-def test_a_course_is_told_from_another(monkeypatch, tmp_path):
-    for name in "helpers", "exercises":
-        (tmp_path / name).mkdir()
-    (tmp_path / "helpers/a.py").write_text("1")
-    monkeypatch.setattr(machines.texts, "ROOT", tmp_path / "exercises")
-    before = machines.course()
-    assert machines.course() == before
-    (tmp_path / "helpers/a.py").write_text("2")
-    assert machines.course() != before

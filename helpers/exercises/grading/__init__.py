@@ -20,7 +20,6 @@ from pathlib import Path
 from .. import texts
 from . import league, reports
 from .collected import OR, Unreadable, collected
-from .machines import Machines
 from .rooms import RoomError, Rooms
 from .table import File, Stream, TableError, name, plain, rows, summed
 
@@ -31,16 +30,16 @@ MOST_SEED = 1 << 48
 
 def grade(
     folder, file=None, seconds=60, megabytes=2048, jobs=None, seed=None, output=None, resume=False,
-    by_learner=None, reports_to=None, alike=None, dask=None, league_to=None, named=(),
+    by_learner=None, reports_to=None, alike=None, league_to=None, named=(),
 ):  # fmt: skip
     """Write the CSV of all that was handed in in a folder: to a file, or to the path `output`.
 
     seed: of the class, for the numbers that kernels run on: each learner has others in each
     exercise. By default it is drawn. resume: keep the rows that `output` has, and its seed.
     by_learner: the path of a second table, a row for each learner. reports_to: a folder for a
-    report to each. alike: the path of a table of kernels that are the same. dask: the address of a
-    scheduler whose workers judge. league_to: the path of a page that ranks what is done; named:
-    the learners who are named there. Progress goes to stderr."""
+    report to each. alike: the path of a table of kernels that are the same. league_to: the path of
+    a page that ranks what is done; named: the learners who are named there. Progress goes to
+    stderr."""
     table = File(output, resume) if output else Stream(file)
     seed = _seed_of_class(seed, output, resume)
     _say(f"the class's seed is {seed}: --seed {seed} draws the same sizes and values again")
@@ -53,10 +52,7 @@ def grade(
     to_do = [n for n, row in enumerate(heads) if not table.keeps(n, row)]
 
     def open_rooms():
-        predicts = bool(league_to)
-        if dask:
-            return Machines(dask, seconds, megabytes, predicts)
-        return Rooms(seconds, megabytes, [folder], predicts)
+        return Rooms(seconds, megabytes, [folder], bool(league_to))
 
     judged = _judged(found, heads, to_do, open_rooms, jobs)
     try:
