@@ -108,14 +108,14 @@ def ceilings():
     return empty_us, speeds["read"], speeds["copy"]
 
 
-def timed(runs, check):
+def timed(runs, check, budget_s=bench.BUDGET_S):
     """The times of contenders in µs, who take turns; their results are checked first. And the share
     of the largest error that rounding explains ours had, if the check returns that."""
     errors = {who: check(who, run()) for who, run in runs.items()}
     times = {who: [] for who in runs}
     for _ in range(ROUNDS):
         for who, run in runs.items():
-            times[who].extend(bench.samples_us(run))
+            times[who].extend(bench.samples_us(run, budget_s=budget_s))
     return times, errors.get("ours") or 0.0
 
 
@@ -165,6 +165,7 @@ def drawn(given):
         told = torch, cupy, compile_cub(), given.compiled
         yield from bench_drawn.cases(given.seed, given.number, *told)
     kinds = [kind for kind in bench_layers.KINDS if kind.startswith(tuple(given.kinds))]
+    bench_layers.compile_ahead(given.seed, given.number // 3, kinds)
     yield from bench_layers.cases(given.seed, given.number // 3, torch, kinds)
 
 
@@ -200,7 +201,8 @@ def measured(topic, given, read, copy, empty_us):
         if topic in bench_ranks.TOPICS:
             times, error = bench_ranks.timed(runs, check), 0.0
         else:
-            times, error = timed(runs, check)
+            short = bench_layers.BUDGET_S if ": " in case else bench.BUDGET_S
+            times, error = timed(runs, check, short)
         yield case, times, floor, size, moved, error
 
 

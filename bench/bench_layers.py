@@ -3,20 +3,28 @@ nobody chose. PyTorch calls cuBLAS, cuDNN (with its benchmark mode) and its fuse
 
 Sizes are spread evenly by order of magnitude, half of them multiples of 64, a quarter of 8. Some
 elements of each result are compared with sums in float64; the report says what share of the
-largest error that rounding explains ours had."""
+largest error that rounding explains ours had.
 
+    python bench/bench_layers.py SEED NUMBER PLACE STEP KIND...  # compiles, from PLACE on, every
+                                                        # STEP-th draw's kernels; launches none"""
+
+import os
+import subprocess
+import sys
 from collections import namedtuple
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from math import prod
 
 import numpy as np
 from bench_attention import BACK_ENDS
 
 from helpers import checks, ops
+from helpers.ops.launch import KernelCall
 
 from pycuda import gpuarray  # isort: skip
 
-__all__ = ["KINDS", "cases", "drawn", "report"]
+__all__ = ["BUDGET_S", "KINDS", "cases", "compile_ahead", "drawn", "report"]
 
 Product = namedtuple("Product", "m n k dtype transposed")
 Convolution = namedtuple(
@@ -37,7 +45,8 @@ KINDS = (
 )
 MOST = 1 << 26  # elements of an array
 WORK = {"product": (1 << 22, 1 << 37), "convolution": (1 << 24, 1 << 34), "attention": (0, 1 << 37)}
-OUTPUTS = 48  # of each result that are checked
+OUTPUTS, TERMS = 48, 1 << 23  # of each result that are checked, unless these have more terms
+BUDGET_S = 0.03  # of a turn of a contender
 CHECKED_ROWS = 16  # of the last head
 
 
@@ -159,12 +168,40 @@ def told(draw):
     return f"{draw.batch}x{heads}x{lengths}x{draw.size}{' causal' if draw.causal else ''}"
 
 
+def lying(draw, array):
+    """An array of a draw, or its shape, whose channels are the second dimension, as it lies."""
+    if getattr(draw, "layout", "NCHW") == "NCHW":
+        return array
+    if isinstance(array, tuple):
+        return (array[0], *array[2:], array[1])
+    return np.ascontiguousarray(np.moveaxis(array, 1, -1))
+
+
 def operands(draw, numbers):
     """The arrays of a draw on the host, parts of `numbers`, a flat array."""
     room = numbers.size
     for n, shape in enumerate(shapes(draw)):
         first = n * (room - prod(shape)) // 2
         yield numbers[first : first + prod(shape)].reshape(shape)
+
+
+def compile_ahead(seed, number, kinds):
+    """Have a process for each processor compile the kernels of its share of these draws."""
+    shares = os.cpu_count()
+    command = [sys.executable, __file__, str(seed), str(number)]
+    others = [subprocess.Popen([*command, str(n), str(shares), *kinds]) for n in range(shares)]
+    for other in others:
+        other.wait()
+
+
+def prepare(seed, number, first, step, kinds):
+    """Prepare every step-th of these draws, so that their kernels are compiled; launch nothing."""
+    KernelCall.__call__ = lambda *arguments, **options: None
+    draws = ((kind, draw) for kind, draw in drawn(seed, number) if kind in kinds)
+    for _, draw in islice(draws, first, None, step):
+        dtype = getattr(draw, "dtype", "float16").replace("tf32", "float32")
+        arrays = [gpuarray.empty(lying(draw, shape), dtype) for shape in shapes(draw)]
+        RUNS[type(draw)](draw, arrays, None)["ours"]()
 
 
 def cases(seed, number, torch, kinds=KINDS):
@@ -182,8 +219,9 @@ def cases(seed, number, torch, kinds=KINDS):
             continue
         dtype = getattr(draw, "dtype", "float16")
         host = list(operands(draw, base[dtype]))
-        function = {Product: _product, Convolution: _convolution, Attention: _attention}
-        runs, wanted = function[type(draw)](draw, host, torch)
+        on_gpu = [gpuarray.to_gpu(lying(draw, x)) for x in host]
+        runs = RUNS[type(draw)](draw, on_gpu, torch)
+        wanted = cache(partial(WANTED[type(draw)], draw, host))
         name = f"{kind}: {told(draw)} {dtype}"
         moved = sum(x.nbytes for x in host)
         if isinstance(draw, Product):
@@ -191,26 +229,31 @@ def cases(seed, number, torch, kinds=KINDS):
         elif isinstance(draw, Attention):
             moved += host[0].nbytes
 
-        def check(who, got, wanted=wanted, name=name):
-            found, want, within = wanted(who, got)
+        def check(who, got, draw=draw, wanted=wanted, name=name):
+            places, want, within, loose = wanted()
+            found = _taken(draw, got, places)
+            within = within if who == "ours" else loose
             checks.assert_close(found, want, within, f"{who}, {name}")
             return float((np.abs(found - want) / within).max())
 
         yield name, multiply_adds(draw), moved, runs, check
 
 
-def _taken(got, places):
-    """Elements of a result, of either library, at these places of its flat array."""
-    if hasattr(got, "cpu"):
-        return got[tuple(np.unravel_index(places, tuple(got.shape)))].float().cpu().numpy()
-    return got.get().reshape(-1)[places].astype("f8")
+def _taken(draw, got, places):
+    """Elements of a result, of either library, at these places of its flat array in NCHW."""
+    of_torch, shape = hasattr(got, "cpu"), tuple(got.shape)
+    last = getattr(draw, "layout", "NCHW") == "NHWC" and not of_torch
+    axes = (0, 3, 1, 2) if last else range(len(shape))
+    index = np.unravel_index(places, [shape[axis] for axis in axes])
+    if of_torch:
+        return got[index].float().cpu().numpy()
+    return got.get().transpose(axes)[index].astype("f8")
 
 
-def _product(draw, host, torch):
-    on_gpu = [gpuarray.to_gpu(x) for x in host]
-    asked = "tf32" if draw.dtype == "tf32" else None
+def _product(draw, on_gpu, torch):
     tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu] if torch else []
-    for arrays in (host, on_gpu, tensors) if draw.transposed else ():
+    asked = "tf32" if draw.dtype == "tf32" else None
+    for arrays in (on_gpu, tensors) if draw.transposed else ():
         if arrays:
             arrays[1] = arrays[1].T
     runs = {"ours": lambda: ops.matmul(*on_gpu, dtype=asked)}
@@ -221,62 +264,55 @@ def _product(draw, host, torch):
 
     if torch:
         runs["PyTorch"] = by_torch
-
-    def wanted(who, got):
-        places = _places(draw.m * draw.n)
-        rows, columns = np.divmod(places, draw.n)
-        a, b = host[0][rows].astype("f8"), host[1][:, columns].astype("f8").T
-        want, size = (a * b).sum(1), np.abs(a * b).sum(1)
-        count = max(draw.k, checks.tensor_roundings(draw.k))
-        dtype = "float16" if draw.dtype == "float16" else "float32"
-        within = checks.dot_tolerance(want, size, count, dtype, "float32")
-        if asked:  # operands are cut, or rounded, to 10 bits of fraction
-            within = within + 2.0**-9 * size
-        return _taken(got, places), want, within
-
-    return runs, wanted
+    return runs
 
 
-def _places(count):
-    """Places of a flat array, the last one among them."""
-    random = np.random.default_rng(count)
-    return np.unique(np.append(random.integers(0, count, OUTPUTS), count - 1))
+def _of_product(draw, host):
+    """Some places of a result, its elements there, and how far ours and others' may be off."""
+    places = _places(draw.m * draw.n, draw.k)
+    rows, columns = np.divmod(places, draw.n)
+    of_columns = host[1][columns] if draw.transposed else host[1][:, columns].T
+    terms = host[0][rows].astype("f8") * of_columns
+    want, size = terms.sum(1), np.abs(terms).sum(1)
+    count = max(draw.k, checks.tensor_roundings(draw.k))
+    dtype = "float16" if draw.dtype == "float16" else "float32"
+    within = checks.dot_tolerance(want, size, count, dtype, "float32")
+    if draw.dtype == "tf32":  # operands are cut, or rounded, to 10 bits of fraction
+        within = within + 2.0**-9 * size
+    return places, want, within, within
 
 
-def _convolution(draw, host, torch):
-    last = draw.layout == "NHWC"
-    lying = [np.ascontiguousarray(np.moveaxis(a, 1, -1)) for a in host] if last else host
-    on_gpu = [gpuarray.to_gpu(a) for a in lying]
-    told = {"layout": draw.layout} if last else {}
-    if draw.groups > 1:
-        told["groups"] = draw.groups
-    runs = {"ours": _call(draw, ops, ops, on_gpu, told)}
+def _places(count, terms):
+    """Places of a flat array, the last one among them; fewer where each is a sum of many terms."""
+    random, number = np.random.default_rng(count), min(OUTPUTS, 1 + TERMS // terms)
+    return np.unique(np.append(random.integers(0, count, number), count - 1))
+
+
+def _convolution(draw, on_gpu, torch):
+    told = {"layout": draw.layout} if draw.layout == "NHWC" else {}
+    in_groups = {"groups": draw.groups} if draw.groups > 1 else {}
+    runs = {"ours": _call(draw, ops, ops, on_gpu, told | in_groups)}
     if torch:
         tensors = [torch.as_tensor(a, device="cuda") for a in on_gpu]
-        if last:  # to PyTorch, NCHW with other strides
+        if draw.layout == "NHWC":  # to PyTorch, NCHW with other strides
             tensors = [t.permute(0, 3, 1, 2) for t in tensors]
         of_torch = torch.nn.functional, torch.nn.grad
-        told = {"groups": draw.groups} if draw.groups > 1 else {}
-        runs["PyTorch"] = _call(draw, *of_torch, tensors, told)
+        runs["PyTorch"] = _call(draw, *of_torch, tensors, in_groups)
+    return runs
+
+
+def _of_convolution(draw, host):
+    """As _of_product."""
     side = places(draw)  # of the window, down and across
-
-    def wanted(who, got):
-        if last and not hasattr(got, "cpu"):
-            got = got.transpose((0, 3, 1, 2))
-            got = gpuarray.to_gpu(np.ascontiguousarray(got.get()))
-        shape = tuple(got.shape)
-        found = _places(prod(shape))
-        terms = [_terms(draw, side, host, np.unravel_index(n, shape)) for n in found]
-        want, size = (np.array([f(t).sum() for t in terms]) for f in (np.array, np.abs))
-        count = max(t.size for t in terms)
-        if draw.dtype == "float16":
-            count = max(count, checks.tensor_roundings(count))
-        within = checks.dot_tolerance(want, size, count, draw.dtype, "float32")
-        if who != "ours":  # a transform, such as Winograd's, has other errors
-            within = within * 8 + 2.0**-11 * size
-        return _taken(got, found), want, within
-
-    return runs, wanted
+    shape = shapes(draw)[("input", "weight", "forward").index(draw.what)]
+    found = _places(prod(shape), multiply_adds(draw) // prod(shape) + 1)
+    terms = [_terms(draw, side, host, np.unravel_index(n, shape)) for n in found]
+    want, size = (np.array([f(t).sum() for t in terms]) for f in (np.array, np.abs))
+    count = max(t.size for t in terms)
+    if draw.dtype == "float16":
+        count = max(count, checks.tensor_roundings(count))
+    within = checks.dot_tolerance(want, size, count, draw.dtype, "float32")
+    return found, want, within, within * 8 + 2.0**-11 * size  # a transform has other errors
 
 
 def _call(draw, forward, gradients, arrays, told):
@@ -318,8 +354,7 @@ def _terms(draw, side, host, place):
     return of * gradient[:, channel][:, h][:, :, w].astype("f8")
 
 
-def _attention(draw, host, torch):
-    on_gpu = [gpuarray.to_gpu(x) for x in host]
+def _attention(draw, on_gpu, torch):
     runs = {"ours": lambda: ops.attention(*on_gpu, causal=draw.causal)}
     if torch:
         tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu]
@@ -330,18 +365,20 @@ def _attention(draw, host, torch):
             except RuntimeError:  # a back end that does not take such a shape
                 continue
             runs[who] = run
+    return runs
 
-    def wanted(who, got):
-        rows = min(CHECKED_ROWS, draw.queries)
-        q, k, v = (x[-1, -1:] for x in host)
-        seen = np.tri(rows, draw.keys, draw.keys - rows, bool)
-        bias = np.where(seen, 0, -np.inf) if draw.causal else None
-        want, _, within, _ = checks.attention(q[:, -rows:], k, v, None, bias, "float16")
-        within += checks.roundoff("float16") * (np.abs(want) + within)
-        got = got.cpu().numpy() if hasattr(got, "cpu") else got.get()
-        return got[-1, -1:, -rows:].astype("f8"), want, within
 
-    return runs, wanted
+def _of_attention(draw, host):
+    """As _of_product, for the last rows of the last head."""
+    rows = min(CHECKED_ROWS, draw.queries)
+    q, k, v = (x[-1, -1:] for x in host)
+    seen = np.tri(rows, draw.keys, draw.keys - rows, bool)
+    bias = np.where(seen, 0, -np.inf) if draw.causal else None
+    want, _, within, _ = checks.attention(q[:, -rows:], k, v, None, bias, "float16")
+    within += checks.roundoff("float16") * (np.abs(want) + within)
+    count = prod(shapes(draw)[0])
+    found = np.arange(count - want.size, count)
+    return found, want.reshape(-1), within.reshape(-1), within.reshape(-1)
 
 
 def _by_torch(torch, back_end, tensors, draw):
@@ -350,6 +387,10 @@ def _by_torch(torch, back_end, tensors, draw):
         return torch.nn.functional.scaled_dot_product_attention(
             *tensors, is_causal=draw.causal, **told
         )
+
+
+RUNS = {Product: _product, Convolution: _convolution, Attention: _attention}
+WANTED = {Product: _of_product, Convolution: _of_convolution, Attention: _of_attention}
 
 
 def report(rows):
@@ -375,3 +416,8 @@ def _ratio(times):
     """Ours in the best of the others; None: there is no other."""
     others = [row["median_us"] for who, row in times.items() if who != "ours"]
     return times["ours"]["median_us"] / min(others) if others else None
+
+
+if __name__ == "__main__":
+    *numbers, kinds = sys.argv[1:5], sys.argv[5:]
+    prepare(*map(int, *numbers), kinds)

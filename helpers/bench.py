@@ -38,8 +38,8 @@ def time_us(launch, cold=True, before=None):
     return float(np.median(samples_us(launch, cold, before)))
 
 
-def samples_us(launch, cold=True, before=None):
-    """Times of many runs of launch(), in microseconds.
+def samples_us(launch, cold=True, before=None, budget_s=BUDGET_S):
+    """Times of many runs of launch(), in microseconds, for up to so many seconds.
 
     cold: before each run the L2 cache is filled with something else, by before(): by default
     evict(), which reads. Writing would leave lines that the GPU must write back during the run, and
@@ -69,7 +69,7 @@ def samples_us(launch, cold=True, before=None):
     host_us = max([sample(wait_us=0)[1] for _ in range(WARM_UP)][1:])
     wait_us = min(2 * host_us + 20, 2000)
     samples: list[float] = []
-    stop = perf_counter() + BUDGET_S
+    stop = perf_counter() + budget_s
     while len(samples) < LEAST_LAUNCHES or (len(samples) < LAUNCHES and perf_counter() < stop):
         samples.append(sample(wait_us)[0])
     return np.array(samples)
