@@ -24,7 +24,6 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import bench_attention
 import bench_decode
 import bench_drawn
 import bench_elementwise
@@ -44,7 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench-gpu"
 ROUNDS = 3  # turns that contenders take
 MODULES = (
-    bench_elementwise, bench_windows, bench_products, bench_attention, bench_decode, bench_ranks,
+    bench_elementwise, bench_windows, bench_products, bench_decode, bench_ranks,
 )  # fmt: skip
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *bench_drawn.TOPICS, *MODULE_OF
@@ -185,7 +184,7 @@ def needed_us(topic, case, size, moved, read, copy):
     if topic in bench_ranks.TOPICS:
         return bench_ranks.needed_us(topic, size, moved, read)
     of_memory = moved / (read if case.startswith(READS) else copy) / 1e3
-    if MODULE_OF.get(topic) not in (bench_products, bench_attention) and ": " not in case:
+    if MODULE_OF.get(topic) is not bench_products and ": " not in case:
         return of_memory
     return max(of_memory, size / bench_products.multiply_adds_per_us(case.split()[-1]))
 

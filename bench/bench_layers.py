@@ -1,9 +1,11 @@
-"""The drawn cases of bench_gpu that multiply: products, convolutions and attention whose shapes
-nobody chose. PyTorch calls cuBLAS, cuDNN (with its benchmark mode) and its fused back ends.
+"""The cases of bench_gpu that multiply: products, convolutions and attention, of chosen shapes and
+of shapes that nobody chose. PyTorch calls cuBLAS, cuDNN (with its benchmark mode) and its fused
+back ends; FlashAttention-4 is timed where it is installed (flash-attn-4, with
+nvidia-cutlass-dsl[cu13]).
 
-Sizes are spread evenly by order of magnitude, half of them multiples of 64, a quarter of 8. Some
-elements of each result are compared with sums in float64; the report says what share of the
-largest error that rounding explains ours had.
+What is drawn is spread evenly by order of magnitude, half of the sizes are multiples of 64, a
+quarter of 8. Some elements of each result are compared with sums in float64; the report says what
+share of the largest error that rounding explains ours had.
 
     python bench/bench_layers.py SEED NUMBER PLACE STEP KIND...  # compiles, from PLACE on, every
                                                         # STEP-th draw's kernels; launches none"""
@@ -13,24 +15,30 @@ import subprocess
 import sys
 from collections import namedtuple
 from functools import cache, partial
+from importlib import import_module
 from itertools import islice
 from math import prod
 
 import numpy as np
-from bench_attention import BACK_ENDS
 
 from helpers import checks, ops
 from helpers.ops.launch import KernelCall
 
+import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip
 
-__all__ = ["BUDGET_S", "KINDS", "cases", "compile_ahead", "drawn", "report"]
+__all__ = [
+    *("BACK_ENDS", "BUDGET_S", "KINDS", "Attention", "Convolution", "Product", "by_torch", "cases"),
+    *("chosen", "compile_ahead", "drawn", "multiply_adds", "operands", "report", "told"),
+]
 
 Product = namedtuple("Product", "m n k dtype transposed")
 Convolution = namedtuple(
     "Convolution", "what layout dtype images channels image channels_out kernel stride pad groups"
 )
-Attention = namedtuple("Attention", "batch heads shared queries keys size causal")
+Attention = namedtuple(
+    "Attention", "batch heads shared queries keys size causal dtype", defaults=["float16"]
+)
 
 KINDS = (
     "products of halves",
@@ -48,6 +56,13 @@ WORK = {"product": (1 << 22, 1 << 37), "convolution": (1 << 24, 1 << 34), "atten
 OUTPUTS, TERMS = 48, 1 << 23  # of each result that are checked, unless these have more terms
 BUDGET_S = 0.03  # of a turn of a contender
 CHECKED_ROWS = 16  # of the last head
+LINES = 7  # rows of a product, and columns, where they cross
+ASKED = "bfloat16", "tf32", "e4m3"  # of ops.matmul
+RESULT_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "tf32": 4, "int8": 4, "e4m3": 2}
+SCALES = 0.25, 0.5  # of 8-bit floats
+APART = 4  # of ours, instructions for 8-bit floats whose sums are added as floats
+BACK_ENDS = {"flash2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION",
+             "efficient": "EFFICIENT_ATTENTION"}  # fmt: skip
 
 
 class Draws:
@@ -131,7 +146,8 @@ def multiply_adds(draw):
 def shapes(draw):
     """Shapes of the arrays of a draw, in NCHW: of the operands, or x, weight and gradient."""
     if isinstance(draw, Product):
-        return (draw.m, draw.k), (draw.n, draw.k) if draw.transposed else (draw.k, draw.n)
+        sides = {"a": (draw.m, draw.k), "b": (draw.k, draw.n)}
+        return tuple(s[::-1] if side in draw.transposed else s for side, s in sides.items())
     if isinstance(draw, Attention):
         kept = draw.batch, draw.heads // draw.shared, draw.keys, draw.size
         return (draw.batch, draw.heads, draw.queries, draw.size), kept, kept
@@ -157,12 +173,14 @@ def drawn(seed, number):
 def told(draw):
     """A draw in words."""
     if isinstance(draw, Product):
-        return f"{draw.m}x{draw.n}x{draw.k}{' b transposed' if draw.transposed else ''}"
+        size = f"{draw.m}" if draw.m == draw.n == draw.k else f"{draw.m}x{draw.n}x{draw.k}"
+        is_said = draw.transposed and draw.dtype != "e4m3"  # which PyTorch takes no other way
+        return f"{size} {draw.transposed} transposed" if is_said else size
     if isinstance(draw, Convolution):
         groups = f" in {draw.groups} groups" if draw.groups > 1 else ""
         size = f"{draw.images}x{draw.channels}x{draw.image}x{draw.image} to {draw.channels_out}"
         window = f"k{draw.kernel}s{draw.stride}p{draw.pad}"
-        return f"{draw.what} {size} {window}{groups} {draw.layout}"
+        return f"{draw.what} {size} {window}{groups}{' NHWC' if draw.layout == 'NHWC' else ''}"
     lengths = f"{draw.keys}" if draw.queries == draw.keys else f"{draw.queries}of{draw.keys}"
     heads = f"{draw.heads}/{draw.shared}" if draw.shared > 1 else draw.heads
     return f"{draw.batch}x{heads}x{lengths}x{draw.size}{' causal' if draw.causal else ''}"
@@ -178,11 +196,12 @@ def lying(draw, array):
 
 
 def operands(draw, numbers):
-    """The arrays of a draw on the host, parts of `numbers`, a flat array."""
+    """The arrays of a draw on the host, parts of `numbers`, a flat array, which repeat in a longer
+    one."""
     room = numbers.size
     for n, shape in enumerate(shapes(draw)):
-        first = n * (room - prod(shape)) // 2
-        yield numbers[first : first + prod(shape)].reshape(shape)
+        first = n * max(1, (room - prod(shape)) // 2)
+        yield np.resize(numbers[first : first + prod(shape)], shape)
 
 
 def compile_ahead(seed, number, kinds):
@@ -199,7 +218,7 @@ def prepare(seed, number, first, step, kinds):
     KernelCall.__call__ = lambda *arguments, **options: None
     draws = ((kind, draw) for kind, draw in drawn(seed, number) if kind in kinds)
     for _, draw in islice(draws, first, None, step):
-        dtype = getattr(draw, "dtype", "float16").replace("tf32", "float32")
+        dtype = draw.dtype.replace("tf32", "float32")
         arrays = [gpuarray.empty(lying(draw, shape), dtype) for shape in shapes(draw)]
         RUNS[type(draw)](draw, arrays, None)["ours"]()
 
@@ -207,36 +226,41 @@ def prepare(seed, number, first, step, kinds):
 def cases(seed, number, torch, kinds=KINDS):
     """As bench_elementwise.cases, of draws of these kinds. A check returns the share of the largest
     possible error."""
+    numbers = np.random.default_rng(seed).standard_normal(MOST + 4096, np.float32)
+    for kind, draw in drawn(seed, number):
+        if kind in kinds:
+            yield _case(f"{kind}: {told(draw)} {draw.dtype}", draw, numbers, torch)
+
+
+def chosen(topic, draws, torch, allocator):
+    """The same, of draws that somebody chose."""
+    numbers = np.random.default_rng(1).standard_normal(MOST + 4096, np.float32)
+    for draw in draws:
+        yield _case(f"{topic} {told(draw)} {draw.dtype}", draw, numbers, torch, allocator)
+
+
+def _case(name, draw, numbers, torch, allocator=cuda.mem_alloc):
     if torch:
         torch.backends.cudnn.benchmark = True
         torch.backends.cudnn.allow_tf32 = False
-    random = np.random.default_rng(seed)
-    base = {"float32": random.standard_normal(MOST + 4096, np.float32)}
-    base["float16"] = base["float32"].astype("float16")
-    base["tf32"] = base["float32"]
-    for kind, draw in drawn(seed, number):
-        if kind not in kinds:
-            continue
-        dtype = getattr(draw, "dtype", "float16")
-        host = list(operands(draw, base[dtype]))
-        on_gpu = [gpuarray.to_gpu(lying(draw, x)) for x in host]
-        runs = RUNS[type(draw)](draw, on_gpu, torch)
-        wanted = cache(partial(WANTED[type(draw)], draw, host))
-        name = f"{kind}: {told(draw)} {dtype}"
-        moved = sum(x.nbytes for x in host)
-        if isinstance(draw, Product):
-            moved += draw.m * draw.n * host[0].itemsize
-        elif isinstance(draw, Attention):
-            moved += host[0].nbytes
+    pairs = [checks.operand(x, draw.dtype) for x in operands(draw, numbers)]
+    on_gpu = [gpuarray.to_gpu(lying(draw, made), allocator) for made, _ in pairs]
+    runs = RUNS[type(draw)](draw, on_gpu, torch)
+    wanted = cache(partial(WANTED[type(draw)], draw, [exact for _, exact in pairs]))
+    moved = sum(made.nbytes for made, _ in pairs)
+    if isinstance(draw, Product):
+        moved += draw.m * draw.n * RESULT_BYTES[draw.dtype]
+    elif isinstance(draw, Attention):
+        moved += pairs[0][0].nbytes
 
-        def check(who, got, draw=draw, wanted=wanted, name=name):
-            places, want, within, loose = wanted()
-            found = _taken(draw, got, places)
-            within = within if who == "ours" else loose
-            checks.assert_close(found, want, within, f"{who}, {name}")
-            return float((np.abs(found - want) / within).max())
+    def check(who, got):
+        places, want, within, loose = wanted()
+        found = _taken(draw, got, places)
+        within = within if who == "ours" else loose
+        checks.assert_close(found, want, within, f"{who}, {name}")
+        return float((np.abs(found - want) / np.maximum(within, 1e-300)).max())
 
-        yield name, multiply_adds(draw), moved, runs, check
+    return name, multiply_adds(draw), moved, runs, check
 
 
 def _taken(draw, got, places):
@@ -246,20 +270,23 @@ def _taken(draw, got, places):
     axes = (0, 3, 1, 2) if last else range(len(shape))
     index = np.unravel_index(places, [shape[axis] for axis in axes])
     if of_torch:
-        return got[index].float().cpu().numpy()
-    return got.get().transpose(axes)[index].astype("f8")
+        return got[index].double().cpu().numpy()
+    got = got.get()
+    got = checks.widened(got) if got.dtype == np.uint16 else got  # the bits of bfloat16
+    return got.transpose(axes)[index].astype("f8")
 
 
 def _product(draw, on_gpu, torch):
-    tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu] if torch else []
-    asked = "tf32" if draw.dtype == "tf32" else None
-    for arrays in (on_gpu, tensors) if draw.transposed else ():
-        if arrays:
-            arrays[1] = arrays[1].T
-    runs = {"ours": lambda: ops.matmul(*on_gpu, dtype=asked)}
+    kind, tensors = draw.dtype, [_tensor(torch, x, draw.dtype) for x in on_gpu] if torch else []
+    on_gpu, tensors = (_turned(draw, arrays) for arrays in (on_gpu, tensors))
+    if kind == "e4m3":
+        return _product_of_float8(on_gpu, tensors, torch)
+    runs = {"ours": lambda: ops.matmul(*on_gpu, dtype=kind if kind in ASKED else None)}
 
     def by_torch():
-        torch.backends.cuda.matmul.allow_tf32 = asked == "tf32"
+        if kind == "int8":
+            return torch._int_mm(*tensors)
+        torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
         return torch.matmul(*tensors)
 
     if torch:
@@ -267,19 +294,49 @@ def _product(draw, on_gpu, torch):
     return runs
 
 
+def _product_of_float8(on_gpu, tensors, torch):
+    scales = [gpuarray.to_gpu(np.array([scale], np.float32)) for scale in SCALES]
+    runs = {"ours": lambda: ops.matmul(*on_gpu, dtype="e4m3", scales=scales)}
+    if torch:
+        by_torch = partial(torch._scaled_mm, *tensors, *(torch.as_tensor(s, device="cuda")[0]
+                           for s in scales), out_dtype=torch.float16)  # fmt: skip
+        runs["PyTorch"] = partial(by_torch, use_fast_accum=False)
+        runs["PyTorch, short sums"] = partial(by_torch, use_fast_accum=True)
+    return runs
+
+
+def _turned(draw, arrays):
+    """The sides of a product, of which some lie by columns."""
+    return [x.T if side in draw.transposed else x for side, x in zip("ab", arrays)]
+
+
+def _tensor(torch, array, kind):
+    if kind == "e4m3":
+        return torch.as_tensor(array, device="cuda").view(torch.float8_e4m3fn)
+    if kind == "bfloat16":
+        return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
+    return torch.as_tensor(array, device="cuda")
+
+
 def _of_product(draw, host):
     """Some places of a result, its elements there, and how far ours and others' may be off."""
-    places = _places(draw.m * draw.n, draw.k)
-    rows, columns = np.divmod(places, draw.n)
-    of_columns = host[1][columns] if draw.transposed else host[1][:, columns].T
-    terms = host[0][rows].astype("f8") * of_columns
-    want, size = terms.sum(1), np.abs(terms).sum(1)
+    kind, random = draw.dtype, np.random.default_rng(draw.m)
+    rows, columns = (np.unique(np.append(random.integers(0, n, LINES - 1), n - 1))
+                     for n in (draw.m, draw.n))  # fmt: skip
+    a, b = _turned(draw, host)
+    a, b = a[rows].astype("f8"), b[:, columns].astype("f8")
+    a *= np.prod(SCALES) if kind == "e4m3" else 1
+    want, size = a @ b, np.abs(a) @ np.abs(b)
+    dtype = "float16" if kind in ("float16", "e4m3") else "float32"
     count = max(draw.k, checks.tensor_roundings(draw.k))
-    dtype = "float16" if draw.dtype == "float16" else "float32"
-    within = checks.dot_tolerance(want, size, count, dtype, "float32")
-    if draw.dtype == "tf32":  # operands are cut, or rounded, to 10 bits of fraction
-        within = within + 2.0**-9 * size
-    return places, want, within, within
+    within = 0 * size if kind == "int8" else checks.dot_tolerance(want, size, count, dtype, "f4")
+    if kind == "bfloat16":  # whose last bit NumPy does not know
+        within = within + 2.0**-8 * (np.abs(want) + within)
+    ours, others = within, within
+    if kind == "e4m3":  # what others do between their instructions is not known
+        ours, others = (within + checks.float8_tolerance(a, b, kind, n) for n in (APART, None))
+    places = rows[:, None] * draw.n + columns
+    return places.ravel(), want.ravel(), ours.ravel(), others.ravel()
 
 
 def _places(count, terms):
@@ -358,14 +415,31 @@ def _attention(draw, on_gpu, torch):
     runs = {"ours": lambda: ops.attention(*on_gpu, causal=draw.causal)}
     if torch:
         tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu]
-        for who, back_end in BACK_ENDS.items():
-            run = partial(_by_torch, torch, back_end, tensors, draw)
+        for who, back_end in (BACK_ENDS if draw.dtype == "float16" else {"math": "MATH"}).items():
+            run = partial(by_torch, torch, back_end, tensors, draw)
             try:
                 run()
             except RuntimeError:  # a back end that does not take such a shape
                 continue
             runs[who] = run
+        is_taken = draw.dtype == "float16" and draw.shared == 1 and draw.size in (64, 128)
+        if is_taken and _flash4():
+            runs["flash4"] = partial(_by_flash4, [x.transpose(1, 2) for x in tensors], draw.causal)
     return runs
+
+
+@cache
+def _flash4():
+    """FlashAttention-4's function, or None where it is not installed."""
+    try:
+        return import_module("flash_attn.cute").flash_attn_func
+    except ImportError:
+        return None
+
+
+def _by_flash4(tensors, causal):
+    got = _flash4()(*tensors, causal=causal)
+    return (got[0] if isinstance(got, tuple) else got).transpose(1, 2)
 
 
 def _of_attention(draw, host):
@@ -374,14 +448,14 @@ def _of_attention(draw, host):
     q, k, v = (x[-1, -1:] for x in host)
     seen = np.tri(rows, draw.keys, draw.keys - rows, bool)
     bias = np.where(seen, 0, -np.inf) if draw.causal else None
-    want, _, within, _ = checks.attention(q[:, -rows:], k, v, None, bias, "float16")
-    within += checks.roundoff("float16") * (np.abs(want) + within)
+    want, _, within, _ = checks.attention(q[:, -rows:], k, v, None, bias, draw.dtype)
+    within += checks.roundoff(draw.dtype) * (np.abs(want) + within)
     count = prod(shapes(draw)[0])
     found = np.arange(count - want.size, count)
     return found, want.reshape(-1), within.reshape(-1), within.reshape(-1)
 
 
-def _by_torch(torch, back_end, tensors, draw):
+def by_torch(torch, back_end, tensors, draw):
     attend, told = torch.nn.attention, {"enable_gqa": True} if draw.shared > 1 else {}
     with attend.sdpa_kernel(getattr(attend.SDPBackend, back_end)):
         return torch.nn.functional.scaled_dot_product_attention(

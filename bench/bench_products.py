@@ -1,18 +1,20 @@
-"""The cases of bench_gpu that multiply and add: products of matrices, and convolutions with their
-gradients. PyTorch calls cuBLAS and cuDNN, in float32 without tensor cores, else with them."""
+"""The shapes of products of matrices, convolutions and attention that bench_gpu times, and what a
+GPU can multiply. In float32, PyTorch's products and convolutions have no tensor cores."""
 
 from functools import partial
-from math import inf, prod
+from math import inf
 
+import bench_layers
 import numpy as np
+from bench_layers import Attention, Convolution, Product
 
-from helpers import autoinit, checks, ops, windows
+from helpers import autoinit, checks, ops
 
 from pycuda import gpuarray  # isort: skip
 
 __all__ = ["TOPICS", "cases", "multiply_adds_per_us"]
 
-TOPICS = "gemm", "conv2d"
+TOPICS = "gemm", "conv2d", "attention", "attention_backward"
 SQUARES = 512, 1024, 2048, 4096, 8192
 OTHERS = [  # m, n, k of halves: in lines that TMA cannot take, and thin
     (4096, 4096, 4095), (4096, 4100, 4096), (1000, 1000, 1000),
@@ -28,14 +30,17 @@ LAYERS = [  # images, channels_out, kernel, stride, padding: of networks that se
     ((128, 256, 28, 28), 256, 3, 1, 1),
     ((128, 512, 14, 14), 512, 3, 1, 1),
 ]
-CHECKED = 64  # rows of a product, or channels of a result
+HEADS = [  # batch, heads, length, size of a head
+    (32, 16, 512, 128), (16, 16, 1024, 128), (8, 16, 2048, 128), (4, 16, 4096, 128),
+    (2, 16, 8192, 128), (1, 16, 16384, 128), (16, 32, 1024, 64), (4, 32, 4096, 64),
+    (1, 32, 16384, 64), (1, 8, 197, 64),
+]  # fmt: skip
+TRAINED = [HEADS[n] for n in (1, 3, 5, 6, 7)]
+ONE_QUERY = [(1, 1024), (1, 131072), (16, 8192), (64, 1024), (64, 8192)]  # batch, keys
+CHECKED = 16  # queries of the last head, of gradients
 HALVED = {(7, 0), (7, 2), (7, 5), (8, 0)}  # GPUs with 64 float32 units to a multiprocessor, not 128
 TENSOR_CORES = {(8, 0): 1024, (9, 0): 2048}  # multiply-adds of halves a clock, of a multiprocessor
 AS_FAST = {"float16": 1, "bfloat16": 1, "tf32": 0.5, "int8": 2, "e4m3": 2}  # as halves
-RESULT_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "tf32": 4, "int8": 4, "e4m3": 2}
-ASKED = "bfloat16", "tf32", "e4m3"  # of ops.matmul
-APART = 4  # of ours, instructions whose sums are added as floats
-ROWS_OF_FLOAT8 = 8  # that are checked: the tolerance takes sums of every 32 products
 
 
 def multiply_adds_per_us(dtype):
@@ -53,179 +58,66 @@ def cases(topic, torch, cupy, allocator):
     """(name, multiply-adds, bytes that must move, {contender: function that returns an array},
     check(who, result)) for each case of a topic."""
     if torch:
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        torch.backends.cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = False
+    if topic == "attention_backward":
+        return (_backward(draw, torch, allocator) for draw in _attention(TRAINED))
+    return bench_layers.chosen(topic, _draws(topic), torch, allocator)
+
+
+def _draws(topic):
     if topic == "gemm":
         for kind in "float32", *AS_FAST:
             for n in SQUARES:
-                yield _product((n, n, n), "", kind, torch, allocator)
+                yield Product(n, n, n, kind, "b" if kind == "e4m3" else "")
             if kind in ("float32", "float16"):
-                yield _product((4096, 4096, 4096), "a", kind, torch, allocator)
-                yield _product((4096, 4096, 4096), "b", kind, torch, allocator)
+                yield Product(4096, 4096, 4096, kind, "a")
+                yield Product(4096, 4096, 4096, kind, "b")
         for shape in OTHERS:
-            yield _product(shape, "", "float16", torch, allocator)
-    else:
+            yield Product(*shape, "float16", "")
+    elif topic == "conv2d":
         for dtype, layout in ("float32", "NCHW"), ("float16", "NCHW"), ("float16", "NHWC"):
-            for layer in LAYERS:
+            for (images, channels, side, _), *window in LAYERS:
                 for what in "forward", "input", "weight":
-                    yield _convolution(what, *layer, dtype, torch, allocator, layout)
-
-
-def _random(shape, dtype, seed):
-    return np.random.default_rng(seed).standard_normal(shape, np.float32).astype(dtype)
-
-
-def _tensor(torch, array, kind):
-    if kind == "e4m3":
-        return torch.as_tensor(array, device="cuda").view(torch.float8_e4m3fn)
-    if kind != "bfloat16":
-        return torch.as_tensor(array, device="cuda")
-    return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
-
-
-def _product(shape, transposed, kind, torch, allocator):
-    m, n, k = shape
-    size = f"{n}" if m == n == k else f"{m}x{n}x{k}"
-    name = f"gemm {size}{f' {transposed} transposed' if transposed else ''} {kind}"
-    asked = kind if kind in ASKED else None
-    if kind == "e4m3":
-        transposed = "b"  # both lie along k: PyTorch takes no others
-    sides = {"a": (m, k), "b": (k, n)}
-    made, exact, on_gpu, tensors = {}, {}, {}, {}
-    for seed, (side, lying) in enumerate(sides.items(), 1):
-        lying = lying[::-1] if side in transposed else lying
-        made[side], exact[side] = checks.operand(_random(lying, "float32", seed), kind)
-        on_gpu[side] = gpuarray.to_gpu(made[side], allocator)
-        tensors[side] = _tensor(torch, on_gpu[side], kind) if torch else None
-    for arrays in (exact, on_gpu, tensors) if transposed else ():
-        if arrays[transposed] is not None:
-            arrays[transposed] = arrays[transposed].T
-    runs = {"ours": lambda: ops.matmul(*on_gpu.values(), dtype=asked)}
-    if kind == "e4m3":
-        scales = [np.float32(scale) for scale in (0.25, 0.5)]
-        ones = [gpuarray.to_gpu(np.array([scale])) for scale in scales]
-        runs = {"ours": lambda: ops.matmul(*on_gpu.values(), dtype=kind, scales=ones)}
-        exact["a"] = exact["a"] * scales[0] * scales[1]
-        if torch:
-            told = [torch.as_tensor(one, device="cuda")[0] for one in ones]
-            for who, fast in ("PyTorch", False), ("PyTorch, short sums", True):
-                runs[who] = partial(torch._scaled_mm, *tensors.values(), *told,
-                                    out_dtype=torch.float16, use_fast_accum=fast)  # fmt: skip
-    elif torch:
-        runs["PyTorch"] = lambda: _by_torch(torch, kind, *tensors.values())
-
-    def check(who, got):
-        checked = ROWS_OF_FLOAT8 if kind == "e4m3" else CHECKED
-        rows = _on_host(torch, got[-checked:])
-        a, b = exact["a"][-checked:].astype("f8"), exact["b"].astype("f8")
-        want, size = a @ b, np.abs(a) @ np.abs(b)
-        count = max(k, checks.tensor_roundings(k))
-        dtype = "float32" if asked in ("bfloat16", "tf32") else rows.dtype
-        within = 0 if kind == "int8" else checks.dot_tolerance(want, size, count, dtype, "float32")
-        if kind == "bfloat16":  # whose last bit NumPy does not know
-            within += 2.0**-8 * (np.abs(want) + within)
-        elif kind == "e4m3":  # what others do between their instructions is not known
-            within += checks.float8_tolerance(a, b, kind, APART if who == "ours" else None)
-        checks.assert_close(rows, want, within, f"{who}, {name}")
-
-    moved = sum(x.nbytes for x in made.values()) + m * n * RESULT_BYTES[kind]
-    return name, m * n * k, moved, runs, check
-
-
-def _by_torch(torch, kind, a, b):
-    if kind == "int8":
-        return torch._int_mm(a, b)
-    torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
-    return torch.matmul(a, b)
-
-
-def _on_host(torch, rows):
-    """An array of either, as NumPy has it; bfloat16, or the bits of it, as float32."""
-    if torch and isinstance(rows, torch.Tensor):
-        return (rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy()
-    rows = rows.get()
-    return checks.widened(rows) if rows.dtype == np.uint16 else rows
-
-
-def _convolution(
-    what, shape, channels_out, kernel, stride, padding, dtype, torch, allocator, layout
-):
-    size = "x".join(map(str, shape))
-    last = " NHWC" if layout == "NHWC" else ""
-    name = f"conv2d {what} {size} to {channels_out} k{kernel}s{stride}p{padding}{last} {dtype}"
-    h, w = windows.sides(shape[2:], kernel, stride, padding)
-    x, weight = (
-        _random(shape, dtype, 1),
-        _random((channels_out, shape[1], kernel, kernel), dtype, 2),
-    )
-    gradient = _random((shape[0], channels_out, h.places, w.places), dtype, 3)
-    host = x, weight, gradient
-    lying = [np.ascontiguousarray(np.moveaxis(a, 1, -1)) for a in host] if last else host
-    on_gpu = [gpuarray.to_gpu(a, allocator) for a in lying]
-    told = {"layout": layout} if last else {}
-    runs = {"ours": _calls(ops, ops, *on_gpu, stride, padding, **told)[what]}
-    if torch:
-        tensors = [torch.as_tensor(a, device="cuda") for a in on_gpu]
-        if last:  # to PyTorch, NCHW with other strides
-            tensors = [t.permute(0, 3, 1, 2) for t in tensors]
-        of_torch = torch.nn.functional, torch.nn.grad
-        runs["PyTorch"] = _calls(*of_torch, *tensors, stride, padding)[what]
-
-    def check(who, got):
-        if hasattr(got, "cpu"):
-            got = got.cpu().numpy()
-        else:
-            got = np.moveaxis(got.get(), -1, 1) if last else got.get()
-        _check_part(what, host, (h, w), got, dtype, f"{who}, {name}")
-
-    moved = sum(a.nbytes for a in host)
-    return name, gradient.size * prod(weight.shape[1:]), moved, runs, check
-
-
-def _calls(forward, gradients, x, weight, gradient, stride, padding, **layout):
-    """A convolution and its gradients by a library's functions."""
-    window = stride, padding
-    return {
-        "forward": lambda: forward.conv2d(x, weight, None, *window, **layout),
-        "input": lambda: gradients.conv2d_input(
-            tuple(x.shape), weight, gradient, *window, **layout
-        ),
-        "weight": lambda: gradients.conv2d_weight(
-            x, tuple(weight.shape), gradient, *window, **layout
-        ),
-    }
-
-
-def _check_part(what, host, sides, got, dtype, name):
-    """The last image of a result, or a few channels of a gradient by the weight."""
-    x, weight, gradient = (a.astype("f8") for a in host)
-    if what == "weight":
-        last = gradient[:, -1:]
-        pairs = [_by_weight(f(x), f(last), sides) for f in (np.array, np.abs)]
-        got, count = got[-1:], last.size
-    elif what == "input":
-        pairs = [_by_input(f(weight), f(gradient[-1:]), sides) for f in (np.array, np.abs)]
-        got, count = got[-1:], weight[:, 0].size
+                    yield Convolution(what, layout, dtype, images, channels, side, *window, 1)
     else:
-        pairs = [_forward(f(x[-1:]), f(weight), sides) for f in (np.array, np.abs)]
-        got, count = got[-1:], weight[0].size
-    want, size = pairs
-    within = checks.dot_tolerance(want, size, count, dtype, "float32")
-    checks.assert_close(got, want, within, name)
+        yield from _attention(HEADS)
+        for batch, keys in ONE_QUERY:
+            yield Attention(batch, 32, 1, 1, keys, 128, False)
+        yield Attention(4, 16, 1, 2048, 2048, 64, False, "float32")
 
 
-def _forward(x, weight, sides):
-    return np.einsum("ncijhw,ocij->nohw", windows.im2col(x, *sides), weight, optimize=True)
+def _attention(shapes):
+    for batch, heads, length, size in shapes:
+        for causal in False, True:
+            yield Attention(batch, heads, 1, length, length, size, causal)
 
 
-def _by_input(weight, gradient, sides):
-    columns = np.einsum("nohw,ocij->ncijhw", gradient, weight, optimize=True)
-    return windows.col2im(columns, *sides)
+def _backward(draw, torch, allocator):
+    name = f"attention backward {bench_layers.told(draw)} float16"
+    numbers = np.random.default_rng(1).standard_normal(1 << 26, np.float32).astype(np.float16)
+    q, k, v = host = list(bench_layers.operands(draw, numbers))
+    gradient = numbers[-q.size :].reshape(q.shape)
+    by, *arrays = (gpuarray.to_gpu(x, allocator) for x in (gradient, *host))
+    saved = ops.attention(*arrays, causal=draw.causal, with_logs=True)
+    runs = {"ours": lambda: ops.attention_backward(by, *arrays, saved, causal=draw.causal)[0]}
+    if torch:
+        from_above, *tensors = (torch.as_tensor(x, device="cuda") for x in (by, *arrays))
+        tensors = [x.requires_grad_() for x in tensors]
+        for who in "flash2", "cuDNN":
+            out = bench_layers.by_torch(torch, bench_layers.BACK_ENDS[who], tensors, draw)
+            runs[who] = partial(_gradient, torch, out, tensors, from_above)
+
+    def check(who, got):
+        got = (got.cpu().numpy() if hasattr(got, "cpu") else got.get())[-1, -1:, -CHECKED:]
+        seen = np.tri(CHECKED, draw.keys, draw.keys - CHECKED, bool)
+        bias = np.where(seen, 0, -np.inf) if draw.causal else None
+        rows = (x[-1, -1:, -CHECKED:] for x in (gradient, q))
+        last = (x[-1, -1:] for x in (k, v))
+        want, within = checks.attention_gradients(*rows, *last, None, bias, "float16")[0]
+        checks.assert_close(got, want, within, f"{who}, {name}")
+
+    return name, 5 * bench_layers.multiply_adds(draw) // 2, 8 * q.nbytes, runs, check
 
 
-def _by_weight(x, gradient, sides):
-    return sum(
-        np.einsum("ncijhw,nohw->ocij", windows.im2col(x[i : i + 1], *sides), gradient[i : i + 1],
-                  optimize=True)
-        for i in range(len(x))
-    )  # fmt: skip
+def _gradient(torch, out, tensors, by):
+    return torch.autograd.grad(out, tensors, by, retain_graph=True)[0]
