@@ -134,8 +134,11 @@ def compiling(toolkit: Toolkit, folder: Path) -> list[str]:
     ours = set(re.findall(r"^(?:CUDART |FORWARD\()(\w+)", written, re.MULTILINE))
     text = re.sub(r"__dv\(\w+\)", "", headers["cuda_runtime_api.h"])
     theirs = dict(re.findall(r"cudaError_t CUDARTAPI (\w+)\(([^()]*)\);", text))
-    refused = "".join(f"REFUSED({missing})\n" for missing in sorted(theirs.keys() - ours))
-    (folder / "unsupported.inc").write_text(refused)
+    missing = sorted(theirs.keys() - ours)
+    waiting = [name for name in missing if f"{name}Async" in ours]
+    refused = (f"REFUSED({name})\n" for name in missing if name not in waiting)
+    (folder / "waiting.inc").write_text("".join(f"WAITS({name})\n" for name in waiting))
+    (folder / "unsupported.inc").write_text("".join(refused))
     with (folder / "declared.inc").open("w") as declared:
         for name, parameters in theirs.items():
             names = re.findall(r"(\w+)\s*(?:,|$)", parameters) if parameters != "void" else []

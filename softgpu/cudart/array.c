@@ -124,10 +124,6 @@ CUDART cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *
                                 stream));
 }
 
-CUDART cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind)
-{ return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL); }
-
 CUDART cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, enum cudaMemcpyKind kind,
                                   cudaStream_t stream)
@@ -144,10 +140,6 @@ CUDART cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from
                                                  .Height = height},
                                 stream));
 }
-
-CUDART cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                             size_t width, size_t height, enum cudaMemcpyKind kind)
-{ return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL); }
 
 CUDART cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                 size_t from_x, size_t from_y, size_t width, size_t height,
@@ -187,10 +179,6 @@ CUDART cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *fr
                     ?: cuMemcpyHtoAAsync(ARRAY(to), offset, from, bytes, stream));
 }
 
-CUDART cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
-                         enum cudaMemcpyKind kind)
-{ return cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, NULL); }
-
 CUDART cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -199,7 +187,3 @@ CUDART cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size
     return CALL(offset_of(from, x, y, &offset)
                     ?: cuMemcpyAtoHAsync(to, ARRAY(from), offset, bytes, stream));
 }
-
-CUDART cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
-                           enum cudaMemcpyKind kind)
-{ return cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL); }

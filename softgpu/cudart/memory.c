@@ -146,15 +146,6 @@ CUDART cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpy
                        cudaStream_t stream)
 { return told(copy(to, from, bytes, kind, stream)); }
 
-CUDART cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
-{ return cudaMemcpyAsync(to, from, bytes, kind, NULL); }
-
-CUDART cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
-{
-    (void)to_device, (void)from_device;
-    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
-}
-
 CUDART cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                            cudaStream_t stream)
 {
@@ -179,10 +170,6 @@ CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fro
     };
     return CALL(cuMemcpy2DAsync(&copy, stream));
 }
-
-CUDART cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                    size_t height, enum cudaMemcpyKind kind)
-{ return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL); }
 
 /* Positions and widths are in an array's elements; without an array, in bytes. */
 CUresult copy_of(const struct cudaMemcpy3DParms *asked, CUDA_MEMCPY3D *out)
@@ -228,9 +215,6 @@ CUDART cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cudaStream_t str
     return told(copy_of(asked, &copy) ?: cuMemcpy3DAsync(&copy, stream));
 }
 
-CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
-{ return cudaMemcpy3DAsync(asked, NULL); }
-
 CUDART cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *asked, cudaStream_t stream)
 {
     return cudaMemcpy3DAsync(&(struct cudaMemcpy3DParms){.srcArray = asked->srcArray,
@@ -244,21 +228,12 @@ CUDART cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *asked, cudaStre
                              stream);
 }
 
-CUDART cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *asked)
-{ return cudaMemcpy3DPeerAsync(asked, NULL); }
-
 /* ---- memsets ---- */
 
 CUDART cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 { return bytes ? CALL(cuMemsetD8Async(DEVICE(pointer), value, bytes, stream)) : cudaSuccess; }
 
-CUDART cudaMemset(void *pointer, int value, size_t bytes)
-{ return cudaMemsetAsync(pointer, value, bytes, NULL); }
-
 FORWARD(cudaMemset2DAsync, cuMemsetD2D8Async)
-
-CUDART cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
-{ return cudaMemset2DAsync(pointer, pitch, value, width, height, NULL); }
 
 CUDART cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
 {
@@ -286,10 +261,6 @@ CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t byte
     return told(result ?: copy((char *)(uintptr_t)variable + offset, from, bytes, kind, stream));
 }
 
-CUDART cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                          enum cudaMemcpyKind kind)
-{ return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, NULL); }
-
 CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -298,6 +269,8 @@ CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, siz
     return told(result ?: copy(to, (char *)(uintptr_t)variable + offset, bytes, kind, stream));
 }
 
-CUDART cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                            enum cudaMemcpyKind kind)
-{ return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, NULL); }
+/* ---- calls that wait: each that has an Async here is the same on the default stream ---- */
+
+#define WAITS(name)                                                                                \
+    CUDART name(DECLARED_##name) { return name##Async(NAMED_##name, NULL); }
+#include "waiting.inc"

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from .program import PtxError
 
-__all__ = ["MAGIC", "Damaged", "ptx_of"]
+__all__ = ["MAGIC", "Damaged", "Reader", "ptx_of"]
 
 MAGIC = b"\x7fELF"
 
@@ -80,28 +80,30 @@ class _Table:
         symbols = {offset: info >> 32 for offset, info, _ in moved}
         _, _, length, step, _, base, span, opcodes = _HEAD.unpack_from(data)
         program = 10 + length  # what follows the length of the head
-        reader = _Reader(data, _HEAD.size + opcodes - 1)
+        reader = Reader(data, _HEAD.size + opcodes - 1)
         folders = ["", *iter(reader.text, "")]
         for file in iter(reader.text, ""):
-            folder = folders[reader.number()]
+            folder = folders[reader.leb128()]
             table.files.append(f"{folder}/{file}" if folder else file)
-            reader.number(), reader.number()  # its time and size
+            reader.leb128(), reader.leb128()  # its time and size
         reader.at = program
         table.rows = sorted(_rows(reader, symbols, step, base, span, opcodes))
         return table
 
 
 @dataclass
-class _Reader:
-    data: bytes
-    at: int
+class Reader:
+    """What stands in a section of DWARF, from a place on."""
+
+    data: bytes | bytearray
+    at: int = 0
 
     def byte(self) -> int:
         self.at += 1
         return self.data[self.at - 1]
 
-    def number(self, signed: bool = False) -> int:
-        """Return a number in LEB128."""
+    def leb128(self, signed: bool = False) -> int:
+        """Return a number of seven bits a byte."""
         value = shift = 0
         while True:
             byte = self.byte()
@@ -116,7 +118,7 @@ class _Reader:
 
 
 def _rows(
-    reader: _Reader, symbols: dict[int, int], step: int, base: int, span: int, opcodes: int
+    reader: Reader, symbols: dict[int, int], step: int, base: int, span: int, opcodes: int
 ) -> Iterator[tuple[int, int, int, int]]:
     """Run the table's program (DWARF 4, section 6.2.5)."""
     function, address, file, line = 0, 0, 1, 1
@@ -131,13 +133,13 @@ def _rows(
             address += struct.unpack_from("<H", reader.data, reader.at)[0]
             reader.at += 2
         elif opcode == _ADVANCE:
-            address += reader.number() * step
+            address += reader.leb128() * step
         elif opcode == _LINE:
-            line += reader.number(signed=True)
+            line += reader.leb128(signed=True)
         elif opcode == _FILE:
-            file = reader.number()
+            file = reader.leb128()
         elif opcode == _SPECIAL:
-            length = reader.number()
+            length = reader.leb128()
             end, kind = reader.at + length, reader.byte()
             if kind == _ADDRESS:
                 function = symbols.get(reader.at, 0)
@@ -146,7 +148,7 @@ def _rows(
                 address, file, line = 0, 1, 1
             reader.at = end
         elif opcode in (5, 12):  # a column, an instruction set
-            reader.number()
+            reader.leb128()
         if opcode >= opcodes or opcode == _COPY:
             yield function, address, file, line
 

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .cubin import Reader
+
 __all__ = ["Variable", "variables"]
 
 _SECTION = re.compile(r"^\s*\.section\s+(\.debug_\w+)\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
@@ -34,46 +36,31 @@ class Variable:
     bytes: int
 
 
-class _Section:
+class _Section(Reader):
     """The bytes of a section; `symbols` stand for those at some places."""
 
     def __init__(self, text: str):
-        self.content, self.symbols = bytearray(), {}
+        super().__init__(bytearray())
+        self.symbols: dict[int, str] = {}
         for bits, values in _DATA.findall(text):
             size = int(bits) // 8
             for value in values.split(","):
                 number = value.strip()
                 if not number.isdigit():
-                    self.symbols[len(self.content)] = number
+                    self.symbols[len(self.data)] = number
                     number = "0"
-                self.content += int(number).to_bytes(size, "little")
-        self.at = 0
+                self.data += int(number).to_bytes(size, "little")
 
     def number(self, size: int) -> Any:
         """The next number, or the symbol that stands there."""
         at, self.at = self.at, self.at + size
-        return self.symbols.get(at, int.from_bytes(self.content[at : self.at], "little"))
-
-    def packed(self) -> int:
-        """The next number of seven bits a byte."""
-        value = shift = 0
-        while True:
-            byte = self.number(1)
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def string(self) -> str:
-        end = self.content.index(0, self.at)
-        begin, self.at = self.at, end + 1
-        return self.content[begin:end].decode()
+        return self.symbols.get(at, int.from_bytes(self.data[at : self.at], "little"))
 
     def register(self, size: int) -> str | None:
         """The register that a location of so many bytes is."""
         end, found = self.at + size, None
         if size and self.number(1) == _REGISTER:
-            number = self.packed()
+            number = self.leb128()
             found = number.to_bytes((number.bit_length() + 7) // 8, "big").decode("latin-1")
         self.at = end
         return found
@@ -99,9 +86,9 @@ class _Reader:
     @staticmethod
     def _abbreviations(section: _Section) -> dict[int, tuple[int, list[tuple[int, int]]]]:
         found = {}
-        while section.at < len(section.content) and (code := section.packed()):
-            tag, _, pairs = section.packed(), section.number(1), []
-            while (pair := (section.packed(), section.packed())) != (0, 0):
+        while section.at < len(section.data) and (code := section.leb128()):
+            tag, _, pairs = section.leb128(), section.number(1), []
+            while (pair := (section.leb128(), section.leb128())) != (0, 0):
                 pairs.append(pair)
             found[code] = tag, pairs
         return found
@@ -109,8 +96,8 @@ class _Reader:
     def _read(self) -> None:
         info, inside = self.info, []
         info.at = 11  # past the unit's head
-        while info.at < len(info.content):
-            at, code = info.at, info.packed()
+        while info.at < len(info.data):
+            at, code = info.at, info.leb128()
             if not code:
                 continue
             tag, pairs = self.forms[code]
@@ -132,9 +119,9 @@ class _Reader:
                 entry.registers.add(register)
             return None
         if form == 0x08:
-            return info.string()
+            return info.text()
         if form in (0x0D, 0x0F, 0x15):
-            return info.packed()
+            return info.leb128()
         value = info.number(_FIXED[form])
         if what == _LOCATION:
             entry.registers |= self._listed(value)
