@@ -137,9 +137,10 @@ def chosen(topic, most, torch, cupy, cub, quack):
     numbers = np.random.default_rng(1).standard_normal(MOST, np.float32)
     for shape in TOPICS[topic]:
         if (count := prod(shape)) <= most:
-            size = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
+            told = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
             draw = Draw(topic, "float32", shape)
-            yield _case(f"{topic} {size}", draw, numbers, torch, cupy, cub, quack=quack)
+            case = _case(f"{topic} {told}", draw, numbers, torch, cupy, cub, quack=quack)
+            yield case[0], shape[-1], *case[2:]
 
 
 def cases(seed, number, torch, cupy, cub, compiled):

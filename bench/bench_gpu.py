@@ -149,7 +149,7 @@ def current_commit():
 def cases_of(topic, given):
     """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
 
-    Sizes: elements of the first array, multiply-adds of a product."""
+    Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
     if topic == "drawn":
         return drawn(given)
     if topic in bench_drawn.TOPICS:
