@@ -13,18 +13,13 @@ from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
 
 from pycuda import gpuarray  # isort: skip
 
-__all__ = [
-    *("Draw", "TOPICS", "cases", "checked", "chosen", "drawn", "on_gpu", "operands", "ours"),
-    *("report", "wanted"),
-]
+__all__ = ["Draw", "TOPICS", "cases", "checked", "chosen", "drawn", "on_gpu", "operands", "ours"]
 
 Draw = namedtuple("Draw", "operation dtype shape")
 LEAST, MOST = 1 << 10, 1 << 28  # elements
 ROUND = 8  # one dimension of so many is a power of two
 OUTPUTS = 64  # of each result that are checked
 CHAIN = 4096  # no contender rounds one value's way into the result more often
-TOO_SLOW, TOO_FAR = 1.05, 0.7  # beside the best contender, and beside the floor
-LARGE = 4 << 20  # bytes: from here on the launch is not what a call takes
 WIDE_TO_TALL = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096),
                 (4096, 16384), (256, 262144)]  # fmt: skip
 TOPICS = {
@@ -144,12 +139,13 @@ def chosen(topic, most, torch, cupy, cub, quack):
 
 
 def cases(seed, number, torch, cupy, cub, compiled):
-    """The same, of draws; compiled: one of so many beside torch.compile."""
+    """The same, of draws, by the name of what is drawn; compiled: one of so many beside
+    torch.compile."""
     random = np.random.default_rng(seed)
     base = {"float32": random.standard_normal(MOST, np.float32)}
     base["float16"] = base["float32"].astype("float16")
     for place, draw in enumerate(drawn(seed, number)):
-        name = f"drawn {draw.operation} {'x'.join(map(str, draw.shape))} {draw.dtype}"
+        name = f"{draw.operation}: {'x'.join(map(str, draw.shape))} {draw.dtype}"
         is_compiled = compiled and place // len(OPERATIONS) % compiled == 0
         yield _case(name, draw, base[draw.dtype], torch, cupy, cub, is_compiled)
 
@@ -185,33 +181,3 @@ def _by_cupy(cupy, operation, arrays):
     if operation in ADDITIONS:
         return cupy.add(*arrays)
     return arrays[0].max(1) if operation == "rowmax" else arrays[0].sum(REDUCTIONS[operation])
-
-
-def report(rows):
-    """Lines that say how ours compare with the best of the others and with the floor."""
-    found: dict = {}
-    for row in rows:
-        found.setdefault(row["case"], {})[row["contender"]] = row
-    told = {case: _told(times) for case, times in found.items()}
-    for operation in OPERATIONS:
-        mine = [t for case, t in told.items() if case.split()[1] == operation]
-        if mine:
-            ratios, shares = (np.array([t[i] for t in mine]) for i in (0, 1))
-            large = [share for _, share, moved in mine if moved >= LARGE]
-            kept = sum(share >= 0.8 for share in large)
-            yield (
-                f"{operation}: {np.exp(np.log(ratios).mean()):.3f} of the best in the mean,"
-                f" {ratios.max():.2f} at worst, {(ratios > TOO_SLOW).sum()} of {len(mine)} over"
-                f" {TOO_SLOW}; {np.median(shares):.2f} of the floor, median;"
-                f" {kept} of {len(large)} large ones at 0.8 or more"
-            )
-    for case, (ratio, share, moved) in told.items():
-        if ratio > TOO_SLOW or share < TOO_FAR:
-            yield f"{case}: {ratio:.2f} of the best, {share:.2f} of the floor, {moved / 1e6:.1f} MB"
-
-
-def _told(times):
-    """Ours beside the best of the others, the floor beside ours, and the bytes that must move."""
-    ours = times["ours"]
-    best = min(row["median_us"] for who, row in times.items() if who != "ours")
-    return ours["median_us"] / best, ours["floor_us"] / ours["median_us"], ours["bytes_moved"]

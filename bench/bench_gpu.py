@@ -48,17 +48,8 @@ MODULES = (
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *bench_drawn.TOPICS, *MODULE_OF
 KINDS = "elementwise", "products", "convolutions", "attention"  # of what is drawn
-READS = (
-    "sum",
-    "rowsum",
-    "colsum",
-    "drawn sum",
-    "drawn row",
-    "drawn col",
-    "drawn mid",
-    "linear",
-    "word",
-)  # that write little
+READS = "sum", "row", "colsum", "midsum", "linear", "word"  # that write little
+TOO_SLOW = 1.05  # of the best contender's time
 
 
 def optional(name):
@@ -184,7 +175,7 @@ def needed_us(topic, case, size, moved, read, copy):
     if topic in bench_ranks.TOPICS:
         return bench_ranks.needed_us(topic, size, moved, read)
     of_memory = moved / (read if case.startswith(READS) else copy) / 1e3
-    if MODULE_OF.get(topic) is not bench_products and ": " not in case:
+    if MODULE_OF.get(topic) is not bench_products and not case.startswith(bench_layers.KINDS):
         return of_memory
     return max(of_memory, size / bench_products.multiply_adds_per_us(case.split()[-1]))
 
@@ -200,7 +191,7 @@ def measured(topic, given, read, copy, empty_us):
         if topic in bench_ranks.TOPICS:
             times, error = bench_ranks.timed(runs, check), 0.0
         else:
-            short = bench_layers.BUDGET_S if ": " in case else bench.BUDGET_S
+            short = bench_layers.BUDGET_S if topic == "drawn" else bench.BUDGET_S
             times, error = timed(runs, check, short)
         yield case, times, floor, size, moved, error
 
@@ -217,10 +208,36 @@ def rows_of(topic, case, times, floor, size, moved, error):
 def report(topic, rows):
     """Draws a topic's rows, or sums them up if nobody chose their shapes."""
     if topic == "drawn":
-        plain = [row for row in rows if row["case"].startswith("drawn ")]
-        print(*bench_drawn.report(plain), *bench_layers.report(rows), sep="\n")
+        print(*summed(rows), sep="\n")
     elif rows:
         figure(topic, rows, autoinit.name)
+
+
+def summed(rows):
+    """Lines of a table of what was drawn: for each kind ours in the best of the others' times, the
+    floor in ours, and the largest share of the error that rounding explains."""
+    found: dict = {}
+    for row in rows:
+        kind, _, case = row["case"].partition(": ")
+        found.setdefault(kind, {}).setdefault(case, {})[row["contender"]] = row
+    yield f"| kind | cases | geometric mean | over {TOO_SLOW} | worst | of the floor | error |"
+    yield "|---|---|---|---|---|---|---|"
+    for kind, cases in found.items():
+        ours = {case: times.pop("ours") for case, times in cases.items()}
+        ratios = {case: ours[case]["median_us"] / min(row["median_us"] for row in times.values())
+                  for case, times in cases.items() if times}  # fmt: skip
+        if not ratios:  # there are no others
+            continue
+        mean = np.exp(np.mean(np.log([*ratios.values()])))
+        over = sum(ratio > TOO_SLOW for ratio in ratios.values())
+        worst = sorted(ratios, key=lambda case: -ratios[case])[:3]
+        listed = ", ".join(f"{ratios[case]:.2f} ({case})" for case in worst)
+        floor = np.median([row["floor_us"] / row["median_us"] for row in ours.values()])
+        error = max(row["error_share"] for row in ours.values())
+        yield (
+            f"| {kind} | {len(ratios)} | {mean:.2f} | {over} | {listed} | {floor:.2f} |"
+            f" {error:.2f} |"
+        )
 
 
 def options():

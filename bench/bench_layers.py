@@ -4,8 +4,7 @@ back ends; FlashAttention-4 is timed where it is installed (flash-attn-4, with
 nvidia-cutlass-dsl[cu13]).
 
 What is drawn is spread evenly by order of magnitude, half of the sizes are multiples of 64, a
-quarter of 8. Some elements of each result are compared with sums in float64; the report says what
-share of the largest error that rounding explains ours had.
+quarter of 8. Some elements of each result are compared with sums in float64.
 
     python bench/bench_layers.py SEED NUMBER PLACE STEP KIND...  # compiles, from PLACE on, every
                                                         # STEP-th draw's kernels; launches none"""
@@ -29,7 +28,7 @@ from pycuda import gpuarray  # isort: skip
 
 __all__ = [
     *("BACK_ENDS", "BUDGET_S", "KINDS", "Attention", "Convolution", "Product", "by_torch", "cases"),
-    *("chosen", "compile_ahead", "drawn", "multiply_adds", "operands", "report", "told"),
+    *("chosen", "compile_ahead", "drawn", "multiply_adds", "operands", "told"),
 ]
 
 Product = namedtuple("Product", "m n k dtype transposed")
@@ -465,31 +464,6 @@ def by_torch(torch, back_end, tensors, draw):
 
 RUNS = {Product: _product, Convolution: _convolution, Attention: _attention}
 WANTED = {Product: _of_product, Convolution: _of_convolution, Attention: _of_attention}
-
-
-def report(rows):
-    """Lines of a table: times in the best library's, for each kind of draw, and its worst."""
-    found: dict = {}
-    for row in rows:
-        found.setdefault(row["case"], {})[row["contender"]] = row
-    yield "| kind | cases | geometric mean | worst | error, of its bound |"
-    yield "|---|---|---|---|---|"
-    for kind in KINDS:
-        mine = {case: times for case, times in found.items() if case.startswith(f"{kind}: ")}
-        ratios = {case.partition(": ")[2]: _ratio(times) for case, times in mine.items()}
-        ratios = {case: ratio for case, ratio in ratios.items() if ratio}
-        if ratios:
-            worst = sorted(ratios, key=lambda case: -ratios[case])[:3]
-            mean = np.exp(np.log(list(ratios.values())).mean())
-            listed = ", ".join(f"{ratios[case]:.2f} ({case})" for case in worst)
-            error = max(times["ours"]["error_share"] for times in mine.values())
-            yield f"| {kind} | {len(ratios)} | {mean:.2f} | {listed} | {error:.2f} |"
-
-
-def _ratio(times):
-    """Ours in the best of the others; None: there is no other."""
-    others = [row["median_us"] for who, row in times.items() if who != "ours"]
-    return times["ours"]["median_us"] / min(others) if others else None
 
 
 if __name__ == "__main__":
