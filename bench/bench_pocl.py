@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["WIDTH", "Case", "Row", "cases", "measured", "table"]
+__all__ = ["CUDA", "KERNELS", "WIDTH", "Case", "Row", "cases", "measured", "table"]
 
 CUDA = """
 #define KERNEL extern "C" __global__ void

@@ -27,57 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NUMBA = "numba==0.68.1"
 THREADS = 256
 
-SHARED_REDUCE = """
-extern "C" __global__ void shared_reduce(const float *x, float *out, int n)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-    s[t] = i < n ? x[i] : 0.0f;
-    __syncthreads();
-    for (int k = blockDim.x / 2; k > 0; k /= 2) {
-        if (t < k) s[t] += s[t + k];
-        __syncthreads();
-    }
-    if (t == 0) out[blockIdx.x] = s[0];
-}
-"""
-
-# c = a b of halves, n x n, n a multiple of 64: 64 x 64 of c a block, 16 rows of it a warp
-PRODUCT = """
-#include <cuda_fp16.h>
-
-__device__ unsigned place(const void *p) { return __cvta_generic_to_shared(p); }
-
-extern "C" __global__ void product(const __half *a, const __half *b, float *c, int n)
-{
-    __shared__ __align__(16) __half x[64][24], y[16][72];
-    int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    a += blockIdx.y * 64 * n, b += blockIdx.x * 64, c += blockIdx.y * 64 * n + blockIdx.x * 64;
-    float sum[8][4] = {};
-    for (int k = 0; k < n; k += 16) {
-        *(int4 *)&x[t / 2][t % 2 * 8] = *(const int4 *)&a[t / 2 * n + k + t % 2 * 8];
-        *(int4 *)&y[t / 8][t % 8 * 8] = *(const int4 *)&b[(k + t / 8) * n + t % 8 * 8];
-        __syncthreads();
-        unsigned p[4], q[2];
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(p[0]), "=r"(p[1]), "=r"(p[2]), "=r"(p[3])
-                     : "r"(place(&x[warp * 16 + lane % 16][lane / 16 * 8])));
-        for (int j = 0; j < 8; j++) {
-            asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                         : "=r"(q[0]), "=r"(q[1]) : "r"(place(&y[lane % 16][j * 8])));
-            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3},"
-                         " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                         : "+f"(sum[j][0]), "+f"(sum[j][1]), "+f"(sum[j][2]), "+f"(sum[j][3])
-                         : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(q[0]), "r"(q[1]));
-        }
-        __syncthreads();
-    }
-    for (int j = 0; j < 8; j++)
-        for (int i = 0; i < 4; i++)
-            c[(warp * 16 + lane / 4 + i / 2 * 8) * n + j * 8 + lane % 4 * 2 + i % 2] = sum[j][i];
-}
-"""
-
 SIMULATED = """
 import os, sys, time, json
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -123,25 +72,21 @@ def best_seconds(action, repeats=7, clock=time.perf_counter):
     return min(times)
 
 
-def kernel_of(source, name):
-    from pycuda.compiler import SourceModule
-
-    return SourceModule(source, no_extern_c=True).get_function(name)
-
-
 def reduce_seconds(exponent):
     """(kernel, np.sum): seconds for the sum of 2^exponent floats.
 
     The kernel runs as often as makes 2^26 threads: so all sizes meet the machine's noise alike.
     """
     import pycuda.driver as cuda
+    from pycuda.compiler import SourceModule
 
     n, launches = 1 << exponent, 1 << max(26 - exponent, 0)
     x = np.random.default_rng(0).standard_normal(n, dtype=np.float32)
     blocks = n // THREADS
     device_x, device_out = cuda.mem_alloc(x.nbytes), cuda.mem_alloc(4 * blocks)
     cuda.memcpy_htod(device_x, x)  # cuda.to_device would copy x once more
-    kernel = kernel_of(SHARED_REDUCE, "shared_reduce")
+    module = SourceModule(bench_pocl.CUDA + bench_pocl.KERNELS, no_extern_c=True)
+    kernel = module.get_function("reduce")
 
     def launch():
         for _ in range(launches):
@@ -160,13 +105,15 @@ def product_seconds(n):
     """(kernel, numpy.matmul): seconds for a product of n x n halves, and of as many floats."""
     import pycuda.driver as cuda
 
+    from helpers import sources
+
     a, b = (np.random.default_rng(s).standard_normal((n, n)).astype(np.float16) for s in (0, 1))
-    c = np.empty((n, n), np.float32)
+    c = np.empty((n, n), np.float16)
     given, out = [cuda.to_device(x) for x in (a, b)], cuda.mem_alloc(c.nbytes)
-    kernel = kernel_of(PRODUCT, "product")
+    kernel, sizes = sources.kernel("gemm/mma.cu"), [np.int64(n)] * 3
 
     def launch():
-        kernel(*given, out, np.int32(n), grid=(n // 64, n // 64), block=(128, 1, 1))
+        kernel(*given, out, *sizes, grid=(n // 64, n // 64), block=(128, 1, 1))
         cuda.Context.synchronize()
 
     seconds = best_seconds(launch, 3)
