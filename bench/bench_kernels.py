@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Speed", "measured", "write"]
+__all__ = ["Speed", "best_seconds", "measured", "write"]
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "softgpu/docs/results.md"
@@ -145,28 +145,28 @@ def _speed(case: Case) -> Speed:
         kernel(*arrays, *case.numbers, **how)
         cuda.Context.synchronize()
 
-    seconds = {"plain": _best(launch)}
+    seconds = {"plain": best_seconds(launch, REPEATS, time.process_time)}
     cuda.memcpy_dtoh(out, arrays[-1])
     most = np.abs(case.expected).max()
     np.testing.assert_allclose(out, case.expected, case.tolerance, case.tolerance * most)
     library.sg_profile_begin(0)
-    seconds["counted"] = _best(launch)
+    seconds["counted"] = best_seconds(launch, REPEATS, time.process_time)
     library.sg_profile_end()
     library.sg_sanitize_all(1)
-    seconds["watched"] = _best(launch)
+    seconds["watched"] = best_seconds(launch, REPEATS, time.process_time)
     library.sg_sanitize_all(0)
     report = xray.profile(kernel, *arrays, *case.numbers, **how)
     return Speed(case, report.total["instructions"], seconds)
 
 
-def _best(launch) -> float:
-    """The shortest of several launches, in seconds of the processor, after one to compile."""
-    launch()
+def best_seconds(action, repeats=7, clock=time.perf_counter) -> float:
+    """The shortest of several runs, after one to warm up."""
+    action()
     times = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        launch()
-        times.append(time.process_time() - start)
+    for _ in range(repeats):
+        start = clock()
+        action()
+        times.append(clock() - start)
     return min(times)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import bench_kernels
 import bench_pocl
 import numpy as np
+from bench_kernels import best_seconds
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMBA = "numba==0.68.1"
@@ -59,17 +60,6 @@ for n in (1 << 10, 1 << 12):
     assert abs(out.sum() - x.sum()) < 1e-2
 print(json.dumps(times))
 """
-
-
-def best_seconds(action, repeats=7, clock=time.perf_counter):
-    """The shortest of several runs, after one to warm up."""
-    action()
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        action()
-        times.append(clock() - start)
-    return min(times)
 
 
 def reduce_seconds(exponent):
