@@ -17,7 +17,7 @@ from .build import DRIVER, SONAME, compiling, fingerprint, run_compiler
 __all__ = ["load"]
 
 _EXPORTED = re.compile(
-    r'__attribute__\(\(visibility\("default"\)\)\) CUresult (cu\w+)\(((?:[^()]|\([^()]*\))*)\)\s*{'
+    r'visibility\("default"\)\)\) CUresult (cu\w+) ?\(((?:[^()]|\([^()]*\))*)\)\s*{'
 )
 _COMMA = re.compile(r",(?![^()]*\))")  # between parameters, not inside of a function's type
 _PARAMETER = re.compile(r"(.*?)(\w+)(?:\[\d+\]|\)\(.*\))?$")
