@@ -3,8 +3,9 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.launches import In, Launch, Out
 from helpers.exercises.values import numbers
 
 
@@ -22,12 +23,7 @@ def launch(rng, n):
 
 
 def far(rng):
-    n, last = 2**31 + 256, 2**31 + 64
-    row = rng.integers(-9, 9, 32).astype(np.float32)
-    arguments = [Far(n, np.float32, {last: row}), Far(n, np.float32, {}, {last: row.cumsum()})]
-    return Launch(
-        arguments, n // 256, 256, what=f"n = {n:,}", blocks=[range(n // 256 - 1, n // 256)]
-    )
+    return far_elements(launch(rng, 512), 2**31 + 256)
 
 
 JUDGE = Judge(

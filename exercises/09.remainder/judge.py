@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import near, pieces
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
@@ -43,13 +43,7 @@ def explain(launch, out, got):
 
 
 def far(rng):
-    n = (1 << 32) + 77
-    blocks, i = near(n, n - 1)
-    a, b = pairs(rng, i.size)
-    read = [Far(n, "i4", pieces(i, values)) for values in (a, b)]
-    out = Far(n, "i4", expected=pieces(i, np.mod(a, b)))
-    arguments = [*read, out, np.int64(n)]
-    return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
+    return far_elements(launch(rng, 512 + 77), (1 << 32) + 77)
 
 
 JUDGE = Judge(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import near, pieces
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import SCALED, numbers, planted
 
 
@@ -37,14 +37,7 @@ def launch(rng, n):
 
 
 def far(rng):
-    n = (1 << 32) + 77
-    blocks, i = near(n, n - 1, block=8 * 256)
-    a, b, s = factors(rng, i.size)
-    read = [Far(n, "f2", pieces(i, values)) for values in (a, b)]
-    right, tolerance = once(a, b, s)
-    out = Far(n, "f2", expected=pieces(i, right), tolerance=tolerance)
-    arguments = [*read, out, s, np.int64(n)]
-    return Launch(arguments, blocks_for(n, 8 * 256), 256, what=f"n = {n:,}", blocks=blocks)
+    return far_elements(launch(rng, 2048 + 77), (1 << 32) + 77, 8)
 
 
 JUDGE = Judge(

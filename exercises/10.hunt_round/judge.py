@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import near, pieces
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
 
@@ -32,12 +32,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    n, scales = (1 << 32) + 77, SCALES[0]
-    blocks, i = near(n, n - 1)
-    codes, right = codes_of(rng, i.size, scales)
-    read, out = Far(n, "i1", pieces(i, codes)), Far(n, "i1", expected=pieces(i, right))
-    arguments = [read, out, *map(np.float32, scales), np.int64(n)]
-    return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
+    return far_elements(launch(rng, (512 + 77, SCALES[0])), (1 << 32) + 77)
 
 
 JUDGE = Judge(

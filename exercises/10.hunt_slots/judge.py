@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import near, pieces
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import SCALED, numbers, planted
 
 
@@ -19,13 +19,7 @@ def launch(rng, n):
 
 
 def far(rng):
-    n = (1 << 32) + 72
-    blocks, i = near(n, n - 1, block=8 * 256)
-    a, b = halves(rng, i.size), halves(rng, i.size)
-    read = [Far(n, "f2", pieces(i, values)) for values in (a, b)]
-    out = Far(n, "f2", expected=pieces(i, a + b))
-    arguments = [*read, out, np.int64(n)]
-    return Launch(arguments, blocks_for(n, 8 * 256), 256, what=f"n = {n:,}", blocks=blocks)
+    return far_elements(launch(rng, 2048 + 72), (1 << 32) + 72, 8)
 
 
 JUDGE = Judge(

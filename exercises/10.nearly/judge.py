@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import near, pieces
+from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import SCALED
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
@@ -45,13 +45,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    n = (1 << 32) + 77
-    blocks, i = near(n, n - 1)
-    a, b, close = pairs(rng, i.size, 0.125, 0.25)
-    read = [Far(n, "f4", pieces(i, values)) for values in (a, b)]
-    out = Far(n, "?", expected=pieces(i, close))
-    arguments = [*read, out, np.float32(0.125), np.float32(0.25), np.int64(n)]
-    return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
+    return far_elements(launch(rng, (512 + 77, 0.125, 0.25)), (1 << 32) + 77)
 
 
 JUDGE = Judge(

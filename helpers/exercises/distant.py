@@ -14,6 +14,7 @@ from .values import numbers
 __all__ = [
     "FAR",
     "PAST",
+    "far_elements",
     "far_launch",
     "far_numbers",
     "far_queries",
@@ -82,6 +83,24 @@ def far_launch(arguments: list, each: int = 256, shared: int = 0) -> Launch:
     blocks = {0, *(owner >> k for k in range(5)), grid - 1 - owner, grid - 1, wrapped}
     some = [range(block, block + 1) for block in sorted(blocks)]
     return Launch(arguments, grid, 256, shared, f"n = {FAR:,}", blocks=some)
+
+
+def far_elements(small: Launch, n: int, each: int = 1) -> Launch:
+    """The Launch of a small one on arrays of n elements, of which its own are the last, from the
+    beginning of a block on: an element of each array for each of the others'. each: of a thread."""
+    first = n - np.size(small.arguments[0].values)
+
+    def moved(argument: Any) -> Any:
+        if isinstance(argument, In):
+            return Far(n, argument.dtype, {first: argument.values})
+        if isinstance(argument, Out):
+            off = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
+            return Far(n, argument.dtype, {}, {first: argument.expected}, {first: off})
+        return np.int64(n) if isinstance(argument, np.int64) else argument
+
+    arguments, grid = [moved(argument) for argument in small.arguments], blocks_for(-(-n // each))
+    own = [range(first // (256 * each), grid)]
+    return Launch(arguments, grid, 256, what=f"n = {n:,}", blocks=own)
 
 
 def far_rows(
