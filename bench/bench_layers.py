@@ -9,12 +9,12 @@ quarter of 8. Some elements of each result are compared with sums in float64.
     python bench/bench_layers.py SEED NUMBER PLACE STEP KIND...  # compiles, from PLACE on, every
                                                         # STEP-th draw's kernels; launches none"""
 
+import importlib
 import os
 import subprocess
 import sys
 from collections import namedtuple
 from functools import cache, partial
-from importlib import import_module
 from itertools import islice
 from math import prod
 
@@ -217,7 +217,7 @@ def prepare(seed, number, first, step, kinds):
     KernelCall.__call__ = lambda *arguments, **options: None
     draws = ((kind, draw) for kind, draw in drawn(seed, number) if kind in kinds)
     for _, draw in islice(draws, first, None, step):
-        dtype = draw.dtype.replace("tf32", "float32")
+        dtype = getattr(draw, "dtype", "float16").replace("tf32", "float32")
         arrays = [gpuarray.empty(lying(draw, shape), dtype) for shape in shapes(draw)]
         RUNS[type(draw)](draw, arrays, None)["ours"]()
 
@@ -431,7 +431,7 @@ def _attention(draw, on_gpu, torch):
 def _flash4():
     """FlashAttention-4's function, or None where it is not installed."""
     try:
-        return import_module("flash_attn.cute").flash_attn_func
+        return importlib.import_module("flash_attn.cute").flash_attn_func
     except ImportError:
         return None
 
