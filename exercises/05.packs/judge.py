@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
-from helpers.exercises.values import any_floats
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import any_floats, numbers
 
 
 def launch(rng, n):
@@ -15,8 +14,12 @@ def launch(rng, n):
 
 
 def far(rng):
-    """Packs of four: their number needs 64 bits, too."""
-    return far_elements(launch(rng, 1024 + 3), 2**33 + 3, 4)
+    n, last = 2**33 + 3, 2**33 - 5  # packs of four: their number needs 64 bits, too
+    x = numbers(rng, 8)
+    grid = blocks_for(-(-n // 4))
+    pieces = Far(n, np.float32, {0: x, last: x}), Far(n, np.float32, {}, {0: 2 * x, last: 2 * x})
+    blocks = [range(1), range(grid - 2, grid)]
+    return Launch([*pieces, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
 JUDGE = Judge(

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.distant import far_elements
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place, several
-from helpers.exercises.values import any_floats
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place, several
+from helpers.exercises.values import any_floats, numbers
 
 
 def drawn(rng):
@@ -23,8 +22,12 @@ def launch(rng, size):
 
 
 def far(rng):
-    """Packs of four: their number needs 64 bits, too."""
-    return far_elements(launch(rng, (1024 + 3, 0)), 2**33 + 3, 4)
+    n, last = 2**33 + 3, 2**33 - 5  # packs of four: their number needs 64 bits, too
+    x = numbers(rng, 8)
+    grid = blocks_for(n // 4 + 2)
+    pieces = Far(n, np.float32, {0: x, last: x}), Far(n, np.float32, {}, {0: 2 * x, last: 2 * x})
+    blocks = [range(1), range(grid - 2, grid)]
+    return Launch([*pieces, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
 JUDGE = Judge(
