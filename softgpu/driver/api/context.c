@@ -140,12 +140,7 @@ CUAPI cuCtxSetCurrent(CUcontext handle)
     return handle ? current_push(handle) : CUDA_SUCCESS;
 }
 
-CUAPI cuCtxGetDevice(CUdevice *device)
-{
-    NEED_CONTEXT(context);
-    *device = context->device;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuCtxGetDevice, (CUdevice * device), NEED_CONTEXT(context), *device = context->device)
 
 /* A context as later versions of a call take it: NULL is the current one. */
 static CUresult find_context(CUcontext handle, Context **out)
@@ -184,12 +179,7 @@ CUAPI cuCtxGetId(CUcontext handle, unsigned long long *id)
     return result;
 }
 
-CUAPI cuCtxGetFlags(unsigned *flags)
-{
-    NEED_CONTEXT(context);
-    *flags = context->flags;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuCtxGetFlags, (unsigned *flags), NEED_CONTEXT(context), *flags = context->flags)
 
 CUAPI cuCtxSetFlags(unsigned flags)
 {
@@ -293,12 +283,7 @@ CUAPI cuCtxSetLimit(int limit, size_t value)
     return result;
 }
 
-CUAPI cuCtxGetCacheConfig(int *config)
-{
-    NEED_CONTEXT(context);
-    *config = context->cache_config;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuCtxGetCacheConfig, (int *config), NEED_CONTEXT(context), *config = context->cache_config)
 
 CUAPI cuCtxSetCacheConfig(int config)
 {

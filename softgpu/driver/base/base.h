@@ -88,6 +88,15 @@ CUresult no_such_device(void);
         if (!is_device(device)) return no_such_device();                                           \
     } while (0)
 
+/* A call that checks something and answers. */
+#define ANSWERS(name, parameters, need, answer)                                                    \
+    CUAPI name parameters                                                                          \
+    {                                                                                              \
+        need;                                                                                      \
+        answer;                                                                                    \
+        return CUDA_SUCCESS;                                                                       \
+    }
+
 enum { ACCESS_WINDOW_BYTES = 128 << 20, MEMORY_DOMAINS = 4 }; /* limits of stream attributes */
 
 /* ---- machine.c: memory, cores and threads of this machine or container ---- */

@@ -172,12 +172,7 @@ CUAPI cuDeviceGetCount(int *count)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuDeviceGet(CUdevice *device, int ordinal)
-{
-    NEED_DEVICE(ordinal);
-    *device = ordinal;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuDeviceGet, (CUdevice * device, int ordinal), NEED_DEVICE(ordinal), *device = ordinal)
 
 CUAPI cuDeviceGetName(char *name, int room, CUdevice device)
 {
@@ -213,12 +208,8 @@ CUAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
-{
-    NEED_DEVICE(device);
-    *bytes = machine_memory().total / devices;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), NEED_DEVICE(device),
+        *bytes = machine_memory().total / devices)
 
 CUAPI cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {

@@ -57,12 +57,8 @@ CUAPI cuGraphDestroyNode(CUgraphNode handle)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuGraphNodeGetType(CUgraphNode handle, int *type)
-{
-    NEED_NODE(node, handle);
-    *type = node->params.type;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuGraphNodeGetType, (CUgraphNode handle, int *type), NEED_NODE(node, handle),
+        *type = node->params.type)
 
 /* ---- lists: as many as there is room for, NULL in what is left; without room, how many ---- */
 

@@ -104,12 +104,8 @@ CUAPI cuGraphExecDestroy(CUgraphExec handle)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuGraphExecGetFlags(CUgraphExec handle, uint64_t *flags)
-{
-    NEED_EXEC(exec, handle);
-    *flags = exec->flags & ~(uint64_t)UPLOAD;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuGraphExecGetFlags, (CUgraphExec handle, uint64_t *flags), NEED_EXEC(exec, handle),
+        *flags = exec->flags & ~(uint64_t)UPLOAD)
 
 /* ---- launches ---- */
 

@@ -515,12 +515,8 @@ CUAPI cuArrayDestroy(CUarray handle)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *shape, CUarray handle)
-{
-    NEED_ARRAY(array, handle);
-    *shape = array->shape;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * shape, CUarray handle),
+        NEED_ARRAY(array, handle), *shape = array->shape)
 
 CUAPI cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *shape, CUarray handle)
 {

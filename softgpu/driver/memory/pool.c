@@ -133,19 +133,11 @@ static CUresult choose(int device, MemoryKind kind, void *handle)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuDeviceGetDefaultMemPool(void **out, CUdevice device)
-{
-    NEED_DEVICE(device);
-    *out = pools_of(device, DEVICE_MEMORY)->always.handle;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), NEED_DEVICE(device),
+        *out = pools_of(device, DEVICE_MEMORY)->always.handle)
 
-CUAPI cuDeviceGetMemPool(void **out, CUdevice device)
-{
-    NEED_DEVICE(device);
-    *out = pools_of(device, DEVICE_MEMORY)->chosen->handle;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuDeviceGetMemPool, (void **out, CUdevice device), NEED_DEVICE(device),
+        *out = pools_of(device, DEVICE_MEMORY)->chosen->handle)
 
 CUAPI cuDeviceSetMemPool(CUdevice device, void *pool)
 {

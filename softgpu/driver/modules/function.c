@@ -93,12 +93,8 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
 
 /* ---- what else is asked of functions ---- */
 
-CUAPI cuFuncGetModule(CUmodule *out, CUfunction function)
-{
-    NEED_KERNEL(kernel, function);
-    *out = kernel->module->handle;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuFuncGetModule, (CUmodule * out, CUfunction function), NEED_KERNEL(kernel, function),
+        *out = kernel->module->handle)
 
 CUAPI cuFuncGetName(const char **out, CUfunction function)
 {

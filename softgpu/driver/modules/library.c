@@ -238,12 +238,8 @@ CUAPI cuKernelGetFunction(CUfunction *out, void *handle)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuKernelGetLibrary(void **out, void *handle)
-{
-    NEED_LIBRARY_KERNEL(kernel, handle);
-    *out = kernel->library->handle;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuKernelGetLibrary, (void **out, void *handle), NEED_LIBRARY_KERNEL(kernel, handle),
+        *out = kernel->library->handle)
 
 CUAPI cuKernelGetName(const char **out, void *handle)
 {

@@ -185,12 +185,8 @@ static StreamAttribute *attributes_of(CUstream handle)
     NEED_STREAM(handle);                                                                           \
     StreamAttribute *attributes = attributes_of(handle)
 
-CUAPI cuStreamGetPriority(CUstream stream, int *priority)
-{
-    NEED_ATTRIBUTES(attributes, stream);
-    *priority = attributes[STREAM_PRIORITY].number;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuStreamGetPriority, (CUstream stream, int *priority), NEED_ATTRIBUTES(attributes, stream),
+        *priority = attributes[STREAM_PRIORITY].number)
 
 CUAPI cuStreamGetFlags(CUstream handle, unsigned *flags)
 {
@@ -222,12 +218,8 @@ CUAPI cuStreamGetDevice(CUstream stream, CUdevice *device)
     return result;
 }
 
-CUAPI cuStreamGetId(CUstream stream, unsigned long long *id)
-{
-    NEED_STREAM(stream);
-    *id = (uintptr_t)stream;
-    return CUDA_SUCCESS;
-}
+ANSWERS(cuStreamGetId, (CUstream stream, unsigned long long *id), NEED_STREAM(stream),
+        *id = (uintptr_t)stream)
 
 CUAPI cuStreamSetAttribute(CUstream stream, int id, const StreamAttribute *value)
 {
