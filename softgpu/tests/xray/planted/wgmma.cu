@@ -162,26 +162,6 @@ extern "C" __global__ void one_thread_fences_for_all(const half *a, const half *
     finish(out, d);
 }
 
-// launch: grid 2, block 128; in half 4096, in half 512, new float 512
-extern "C" __global__ void next_tile_too_early(const half *a, const half *b, float *out)
-{
-    __shared__ alignas(1024) half tile[1024], other[128];
-    float d[4] = {};
-    for (int t = 0; t < 4; t++) {
-        for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[t * 1024 + i];  // caught: race
-        other[threadIdx.x] = b[t * 128 + threadIdx.x];
-        fence();
-        __syncthreads();
-        start();
-        MULTIPLY(d, tile, other);  // caught: race
-        commit();
-        if (!BUG) wait<0>();
-        __syncthreads();
-    }
-    wait<0>();
-    keep(out, d);
-}
-
 // launch: grid 2, block 256; in half 4096, in half 512, new float 512
 extern "C" __global__ void another_warpgroup_still_reads(const half *a, const half *b, float *out)
 {
