@@ -57,19 +57,6 @@ extern "C" __global__ void every_64_bit_operation(unsigned long long *out,
     atomicMin((long long *)out + 7, (long long)a[i]);
 }
 
-// launch: block=256 out=16
-extern "C" __global__ void histogram_in_shared_memory(unsigned *out, const unsigned *a)
-{
-    __shared__ unsigned bins[16];
-    int i = threadIdx.x;
-    if (i < 16) bins[i] = 0;
-    __syncthreads();
-    atomicAdd(&bins[a[i] & 15], 1);
-    atomicAdd(&bins[a[i] >> 28], 100);
-    __syncthreads();
-    if (i < 16) out[i] = bins[i];
-}
-
 // launch: block=256 out=32
 extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsigned *a)
 {
@@ -208,23 +195,6 @@ extern "C" __global__ void generic_address(int *out, const int *a)
     add_to(a[i] & 1 ? &s[i & 1] : out + (i & 1), a[i] >> 4);
     __syncthreads();
     out[2 + i] = s[i & 1];
-}
-
-// launch: block=64 out=2
-extern "C" __global__ void some_lanes_only(unsigned *out, const unsigned *a)
-{
-    clear(out, 2);
-    int i = threadIdx.x;
-    if (a[i] & 1) atomicAdd(out, a[i]);
-    else if (a[i] & 2) atomicMax(out + 1, a[i]);
-}
-
-// launch: block=96 out=1
-extern "C" __global__ void one_add_for_a_warp(int *out, const int *a)
-{
-    clear(out, 1);
-    int x = __reduce_add_sync(0xffffffffu, a[threadIdx.x]);
-    if (threadIdx.x % 32 == 0) atomicAdd(out, x);
 }
 
 // launch: block=64 out=2

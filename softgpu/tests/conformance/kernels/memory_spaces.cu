@@ -53,41 +53,6 @@ extern "C" __global__ void pointer_chosen_by_lane(int *out, const int *a)
     out[i] = s[(i + 1) % 64] - t[(i + 2) % 64];
 }
 
-__device__ __noinline__ void copy_bytes(void *to, const void *from, int n)
-{
-    for (int k = 0; k < n; k++) ((char *)to)[k] = ((const char *)from)[k];
-}
-
-extern "C" __global__ void byte_by_byte_copy(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    int buffer[3] = {-1, -1, -1};
-    copy_bytes((char *)buffer + (i & 3), (const char *)a + i, 1 + i % 9);
-    out[i] = buffer[0] ^ buffer[1] * 3 ^ buffer[2] * 5;
-}
-
-extern "C" __global__ void built_in_memcpy_and_memset(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    int buffer[8], other[8];
-    memset(buffer, 0x5a, sizeof(buffer));
-    memcpy(buffer + 1, a + i, 4 * sizeof(int));
-    memcpy(other, buffer, sizeof(buffer));
-    int n = a[i] & 7;
-    out[i] = other[n] ^ buffer[7 - n];
-}
-
-extern "C" __global__ void float_bits_by_memcpy(unsigned *out, const float *a)
-{
-    int i = threadIdx.x;
-    unsigned bits;
-    double d = a[i];
-    unsigned long long wide;
-    memcpy(&bits, a + i, 4);
-    memcpy(&wide, &d, 8);
-    out[i] = bits ^ (unsigned)(wide >> 32);
-}
-
 extern "C" __global__ void cache_hints(int *out, const int *a)
 {
     int i = threadIdx.x;
@@ -122,19 +87,6 @@ extern "C" __global__ void vector_stores(float *out, const float *a)
     }
 }
 
-// launch: out=64
-extern "C" __global__ void stores_of_one_byte(unsigned char *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[(i * 37) % 64] = (unsigned char)(a[i] >> 3);
-}
-
-extern "C" __global__ void signed_bytes_and_shorts(int *out, const signed char *a, const short *b)
-{
-    int i = threadIdx.x;
-    out[i] = a[i] * b[i] + (unsigned char)a[i + 1] - (signed char)b[i + 1];
-}
-
 extern "C" __global__ void volatile_accesses(int *out, const int *a)
 {
     volatile __shared__ int s[64];
@@ -148,55 +100,4 @@ extern "C" __global__ void volatile_accesses(int *out, const int *a)
     volatile int *v = out;
     v[i] = s[i ^ 2];
     v[i] += 1;
-}
-
-extern "C" __global__ void restrict_pointers(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    const int *__restrict__ p = a;
-    int *__restrict__ q = out;
-    q[i] = p[i] + p[(p[i] & 63)];
-}
-
-extern "C" __global__ void reading_what_was_just_written(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    for (int k = 0; k < 5; k++) out[i] = (k ? out[i] : 0) + a[i + k] * (k + 1);
-}
-
-extern "C" __global__ void neighbours_overlap(unsigned *out, const unsigned *a)
-{
-    // each thread writes 4 bytes at an offset of 4 i + (i & 1) * 2 of its own pair
-    __shared__ unsigned short s[128];
-    int i = threadIdx.x;
-    s[2 * i] = (unsigned short)a[i];
-    s[2 * i + 1] = (unsigned short)(a[i] >> 16);
-    __syncthreads();
-    out[i] = s[(2 * i + 1) % 128] | (unsigned)s[(2 * i + 2) % 128] << 16;
-}
-
-// launch: block=32x2
-extern "C" __global__ void transposed_tile(int *out, const int *a)
-{
-    __shared__ int tile[2][33];
-    int x = threadIdx.x, y = threadIdx.y;
-    tile[y][x] = a[y * 32 + x];
-    __syncthreads();
-    out[x * 2 + y] = tile[y][31 - x];
-}
-
-extern "C" __global__ void wide_types(unsigned long long *out, const unsigned long long *a)
-{
-    int i = threadIdx.x;
-    unsigned __int128 x = ((unsigned __int128)a[i] << 64) | a[i + 1];
-    unsigned __int128 y = (unsigned __int128)a[i + 2] * a[i + 3];
-    unsigned __int128 z = x * 3 + y - (y >> 17) + (x << 5);
-    out[i] = (unsigned long long)z ^ (unsigned long long)(z >> 64) ^ (x < y);
-}
-
-extern "C" __global__ void address_differences(long long *out, const int *a)
-{
-    int i = threadIdx.x;
-    const int *p = a + i, *q = a + (a[i] & 63);
-    out[i] = (q - p) * 100 + (p < q) + ((unsigned long long)p & 255) / 4;
 }

@@ -1,4 +1,5 @@
 // Wide accesses off their boundary.
+
 // launch: grid 8, block 32; in float 816, new float 816, int 102
 extern "C" __global__ void packed_rows(const float *x, float *y, int columns)
 {
