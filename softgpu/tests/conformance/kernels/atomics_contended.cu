@@ -87,28 +87,6 @@ extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsig
     if (i < 9) out[i] = i == 0 ? sum + slot : i == 1 ? exclusive ^ slot : i;
 }
 
-// launch: block=128 out=4
-extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const float *a)
-{
-    int i = threadIdx.x;
-    if (i == 0) out[0] = -1e30f, out[1] = 1e30f, out[2] = 0, out[3] = 0;
-    __syncthreads();
-    int *p = (int *)out, old = *p, seen;
-    do {
-        seen = old;
-        old = atomicCAS(p, seen, __float_as_int(fmaxf(a[i], __int_as_float(seen))));
-    } while (old != seen);
-    // the order of floats is that of their bits as integers, turned round for negative ones
-    if (a[i] >= 0) atomicMax((int *)out + 2, __float_as_int(a[i]));
-    else atomicMax((unsigned *)out + 3, __float_as_uint(a[i]));
-    unsigned *q = (unsigned *)out + 1, was = *q;
-    while (a[i] < __uint_as_float(was)) {
-        unsigned now = atomicCAS(q, was, __float_as_uint(a[i]));
-        if (now == was) break;
-        was = now;
-    }
-}
-
 // launch: block=128 out=2
 extern "C" __global__ void product_by_64_bit_swap(unsigned long long *out,
                                                   const unsigned long long *a)
@@ -169,17 +147,6 @@ extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const i
     atomicAdd(out, __int2bfloat16_rn(a[i] & 3));
     atomicAdd((__nv_bfloat162 *)(out + 2),
               __halves2bfloat162(__int2bfloat16_rn(i & 3), __int2bfloat16_rn(a[i] & 7)));
-}
-
-// launch: block=64 out=3
-extern "C" __global__ void scopes(int *out, const int *a)
-{
-    clear(out, 3);
-    int i = threadIdx.x;
-    atomicAdd_block(out, a[i]);
-    atomicMax_system(out + 1, a[i]);
-    atomicOr_block(out + 2, a[i] & 0xff);
-    atomicCAS_system(out + 2, 0, a[0]);
 }
 
 __device__ __noinline__ void add_to(int *p, int x) { atomicAdd(p, x); }

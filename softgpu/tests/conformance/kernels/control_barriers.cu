@@ -97,40 +97,6 @@ extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
     out[i] = x + s[i];
 }
 
-// launch: grid=5 block=32
-extern "C" __global__ void last_block_finishes(int *out, const int *a)
-{
-    static __device__ unsigned arrived;
-    static __device__ int partial[5];
-    __shared__ bool last;
-    int i = threadIdx.x, x = a[(i + 32 * blockIdx.x) & 255];
-    for (int k = 16; k; k /= 2) x += __shfl_down_sync(0xffffffffu, x, k);
-    if (i == 0) {
-        partial[blockIdx.x] = x;
-        __threadfence();
-        last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last) {  // which block that is stays open, what it adds up does not
-        __threadfence();
-        int total = 0;
-        for (int k = 0; k < 5; k++) total = total * 3 + ((volatile int *)partial)[k];
-        for (int k = 0; k < 5; k++) out[32 * k + i] = total + k;
-    }
-}
-
-// launch: block=96
-extern "C" __global__ void spin_until_another_warp_writes(int *out, const int *a)
-{
-    __shared__ volatile int flag;
-    int i = threadIdx.x;
-    if (i == 0) flag = 0;
-    __syncthreads();
-    if (i == 71) flag = a[3] | 1;
-    while (flag == 0) {}
-    out[i] = flag + i;
-}
-
 // launch: block=64
 extern "C" __global__ void spin_lock_between_warps(int *out, const int *a)
 {

@@ -111,14 +111,6 @@ extern "C" __global__ void function_pointers_that_diverge(int *out, const int *a
     out[i] = x;
 }
 
-__device__ __noinline__ int apply(Operation f, int x, int y) { return f(x, f(y, x)); }
-
-extern "C" __global__ void function_pointer_as_argument(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] = apply(operations[i & 3], a[i], a[i + 1]);
-}
-
 __device__ __noinline__ void barrier_in_here(int *s, int i, int x)
 {
     s[i] = x;

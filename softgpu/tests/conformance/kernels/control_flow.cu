@@ -132,14 +132,6 @@ extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a)
     out[i] = x;
 }
 
-// launch: grid=3x2x2 block=7x5 out=420
-extern "C" __global__ void grid_in_three_dimensions(int *out, const int *a)
-{
-    int block = blockIdx.x + 3 * (blockIdx.y + 2 * blockIdx.z);
-    int t = threadIdx.y * blockDim.x + threadIdx.x;
-    out[35 * block + t] = a[(t + block) & 255] + 1000 * block + gridDim.z * 7 + blockDim.z;
-}
-
 // launch: grid=2 block=32 out=150
 extern "C" __global__ void grid_stride_loop(int *out, const int *a)
 {

@@ -65,16 +65,6 @@ extern "C" __global__ void cache_hints(int *out, const int *a)
     if (i % 3 == 2) __stwb(out + i, sum + 2);
 }
 
-extern "C" __global__ void vector_cache_hints(float *out, const float *a)
-{
-    int i = threadIdx.x;
-    float4 v = __ldg((const float4 *)a + i);
-    float2 w = __ldcs((const float2 *)a + i);
-    uchar4 b = __ldg((const uchar4 *)a + i);
-    double2 d = __ldcg((const double2 *)a + i);
-    out[i] = v.x + v.y * v.z - v.w + w.x * w.y + b.x + b.y - b.z * b.w + (d.x < d.y);
-}
-
 // launch: out=256
 extern "C" __global__ void vector_stores(float *out, const float *a)
 {
@@ -85,19 +75,4 @@ extern "C" __global__ void vector_stores(float *out, const float *a)
         ((float2 *)out)[2 * i] = make_float2(a[i], a[i + 1]);
         ((float2 *)out)[2 * i + 1] = make_float2(a[i + 2], a[i + 3]);
     }
-}
-
-extern "C" __global__ void volatile_accesses(int *out, const int *a)
-{
-    volatile __shared__ int s[64];
-    int i = threadIdx.x;
-    s[i] = a[i];
-    __syncwarp();
-    int t = s[i ^ 1];
-    __syncwarp();
-    s[i] = t + s[i];
-    __syncwarp();
-    volatile int *v = out;
-    v[i] = s[i ^ 2];
-    v[i] += 1;
 }

@@ -72,20 +72,3 @@ extern "C" __global__ void coalesced_reduce(int *out, const int *a)
         out[i] = active.ballot(a[i] > 0) + active.any(a[i] == 7);
     }
 }
-
-__device__ __noinline__ int sum_of_group(const cg::thread_block_tile<8> &tile, int *s, int x)
-{
-    s[tile.thread_rank()] = x;
-    tile.sync();
-    int sum = 0;
-    for (unsigned k = 0; k < tile.size(); k++) sum = sum * 3 + s[k];
-    tile.sync();
-    return sum;
-}
-
-extern "C" __global__ void group_as_argument(int *out, const int *a)
-{
-    __shared__ int s[64];
-    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
-    out[threadIdx.x] = sum_of_group(tile, s + 8 * (threadIdx.x / 8), a[threadIdx.x]);
-}

@@ -9,28 +9,6 @@ extern "C" __global__ void shuffle_idx(int *out, const int *a)
     out[i] = __shfl_sync(ALL, a[i], a[i + 1]) + 3 * __shfl_sync(ALL, a[i], 5);
 }
 
-extern "C" __global__ void shuffle_with_width(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 0;
-    for (int k = 0; k < 9; k++) {
-        x = x * 3 + __shfl_sync(ALL, a[i], k, 8);
-        x ^= __shfl_up_sync(ALL, a[i], k, 4);
-        x += __shfl_down_sync(ALL, a[i], k, 16);
-        x -= __shfl_xor_sync(ALL, a[i], k, 8);
-        x ^= __shfl_sync(ALL, a[i], k, 1) * __shfl_down_sync(ALL, a[i], k, 2);
-    }
-    out[i] = x;
-}
-
-extern "C" __global__ void shuffle_with_varying_operands(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    int x = __shfl_up_sync(ALL, a[i], (unsigned)i % 5);
-    int y = __shfl_down_sync(ALL, a[i], (unsigned)a[i] % 37);
-    int z = __shfl_xor_sync(ALL, a[i], i & 3);
-    out[i] = x + 3 * y + 5 * z;
-}
-
 // launch: out=256
 extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, const int *b)
 {
