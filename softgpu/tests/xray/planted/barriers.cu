@@ -1,26 +1,5 @@
 // Barriers that not all threads of a block reach.
 
-// launch: grid 2, block 256; in float 512, new float 2
-extern "C" __global__ void inside_the_tree(const float *x, float *out)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x;
-    s[t] = x[blockIdx.x * blockDim.x + t];
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (t < half) {
-            s[t] += s[t + half];
-#if BUG
-            __syncthreads();  // caught: divergent barrier
-        }
-#else
-        }
-        __syncthreads();
-#endif
-    }
-    if (t == 0) out[blockIdx.x] = s[0];
-}
-
 // launch: grid 4, block 256; in float 900, new float 900, int 900
 extern "C" __global__ void early_return(const float *x, float *y, int n)
 {

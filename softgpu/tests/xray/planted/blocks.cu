@@ -134,23 +134,6 @@ extern "C" __global__ void transpose_in_place(float *x, float *y)
 #endif
 }
 
-// launch: grid 4, block 64; in float 256, new float 16, zero int 1
-extern "C" __global__ void peek_at_counter(const float *x, float *found, int *count)
-{
-    int i = blockIdx.x * 64 + threadIdx.x;
-#if BUG
-    if (x[i] > 0 && *count < 16) {     // caught: race
-        int at = atomicAdd(count, 1);  // caught: race
-        if (at < 16) found[at] = x[i];
-    }
-#else
-    if (x[i] > 0) {
-        int at = atomicAdd(count, 1);
-        if (at < 16) found[at] = x[i];
-    }
-#endif
-}
-
 // Four bits an element: two threads share a byte.
 // launch: grid 2, block 64; index int 128 16, zero uchar 64
 extern "C" __global__ void nibbles(const int *x, unsigned char *y)

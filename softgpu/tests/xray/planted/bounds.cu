@@ -89,21 +89,6 @@ extern "C" __global__ void shared_at_launch(const float *x, float *y)
     y[i] = s[255 - i];
 }
 
-// launch: grid 1, block 256; in float 256, new float 256
-extern "C" __global__ void into_the_next_variable(const float *x, float *y)
-{
-    __shared__ float head[256], tail[256];
-    int i = threadIdx.x;
-    head[i] = x[i];
-    tail[i] = -x[i];
-    __syncthreads();
-#if BUG
-    y[i] = head[i + 1] + tail[i];  // caught: out of bounds
-#else
-    y[i] = head[(i + 1) % 256] + tail[i];
-#endif
-}
-
 // launch: grid 4, block 256; in float 1024, new float 1024, int 1024
 extern "C" __global__ void halo_forgotten(const float *x, float *y, int n)
 {

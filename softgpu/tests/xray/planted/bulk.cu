@@ -162,25 +162,6 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
     }
 }
 
-// launch: grid 2, block 128; in float 512, new float 512
-extern "C" __global__ void copies_to_what_nobody_has_released(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    __shared__ Barrier full;
-    const int t = threadIdx.x, first = blockIdx.x * 256;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    for (int n = 0; n < 2; n++) {
-        if (t == 0) {
-            full.expect(512);
-            LOAD(tile, x + first + 128 * n, 512, full);  // caught: race
-        }
-        full.wait(n);
-        y[first + 128 * n + t] = tile[127 - t];  // caught: race
-        if (!BUG) __syncthreads();
-    }
-}
-
 // launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
 {

@@ -86,17 +86,6 @@ extern "C" __global__ void histogram(const int *x, int *bins)
     if (t < 16) atomicAdd(&bins[t], own[t]);
 }
 
-// launch: grid 1, block 128; index int 128 2, new int 128
-extern "C" __global__ void read_beside_atomics(const int *x, int *out)
-{
-    __shared__ int count;
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
-    atomicAdd(&count, x[threadIdx.x]);  // caught: race
-    if (!BUG) __syncthreads();
-    out[threadIdx.x] = count;  // caught: race
-}
-
 // launch: grid 2x2, block 16x16; in float 1024, in float 1024, new float 1024
 extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
 {

@@ -70,21 +70,6 @@ extern "C" __global__ void point_copied(const float *x, Point *y)
     y[t] = s[63 - t];  // caught: uninitialised read
 }
 
-struct Small {
-    short a;
-    char b;
-};
-
-// launch: grid 1, block 64; index int 64 99, new uchar 256, new uchar 256
-extern "C" __global__ void small_copied(const int *x, Small *y, Small *z)
-{
-    int t = threadIdx.x;
-    y[t].a = x[t];
-    if (!BUG) y[t].b = -x[t];
-    __syncthreads();
-    z[t] = y[63 - t];  // caught: uninitialised read
-}
-
 struct Mixed {
     char kind;
     double value;

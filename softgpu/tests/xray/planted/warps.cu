@@ -28,15 +28,6 @@ extern "C" __global__ void last_warp_volatile(const float *x, float *out)
     if (t == 0) out[blockIdx.x] = s[0];
 }
 
-// launch: grid 1, block 32; in float 32, new float 32, new float 32
-extern "C" __global__ void neighbour_in_global(const float *x, float *between, float *y)
-{
-    int t = threadIdx.x;
-    between[t] = x[t];  // caught: missing __syncwarp
-    if (!BUG) __syncwarp();
-    y[t] = between[31 - t];  // caught: missing __syncwarp
-}
-
 // launch: grid 1, block 64; in float 64, new float 64
 extern "C" __global__ void second_syncwarp(const float *x, float *y)
 {
@@ -127,21 +118,6 @@ extern "C" __global__ void vote_of_lanes_before(const int *x, int *out)
     unsigned votes = __ballot_sync(0xffffffff, x[threadIdx.x] > 50) & before;
 #endif
     out[threadIdx.x] = __popc(votes);
-}
-
-// launch: grid 1, block 64; in float 50, new float 2, int 50
-extern "C" __global__ void shuffle_after_return(const float *x, float *out, int n)
-{
-    int t = threadIdx.x;
-#if BUG
-    if (t >= n) return;
-    float v = x[t];
-#else
-    float v = t < n ? x[t] : 0;
-#endif
-    for (int m = 16; m > 0; m /= 2)
-        v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
-    if (t % 32 == 0) out[t / 32] = v;
 }
 
 // launch: grid 1, block 64; in float 64, new float 1
