@@ -57,22 +57,6 @@ extern "C" __global__ void every_64_bit_operation(unsigned long long *out,
     atomicMin((long long *)out + 7, (long long)a[i]);
 }
 
-// launch: block=256 out=32
-extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsigned *a)
-{
-    __shared__ unsigned next;
-    clear(out, 32);
-    if (threadIdx.x == 0) next = 0;
-    __syncthreads();
-    unsigned ticket = atomicInc(&next, 200);
-    atomicAdd(out + ticket % 31, 1);
-    __syncthreads();
-    ticket = atomicAdd(&next, 3) - 55;  // of 256 tickets 201 came before the counter wrapped
-    atomicAdd(out + ticket / 3 % 31, 256);
-    __syncthreads();
-    if (threadIdx.x == 0) out[31] = next + a[0];
-}
-
 // launch: block=256 out=9
 extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsigned *a)
 {
@@ -117,16 +101,6 @@ extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a)
     __syncthreads();
     if (before < 0 || before > 127) out[0] = -1;
     if (i == 0) out[7] += s;
-}
-
-// launch: block=128 out=4
-extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a)
-{
-    clear(out, 4);
-    int i = threadIdx.x;
-    atomicAdd(out + (i & 3), (double)a[i] * 0.5);
-    atomicAdd_block(out, 1.0);
-    atomicAdd_system(out + 1, 2.0);
 }
 
 // launch: block=64 out=8

@@ -34,20 +34,6 @@ found:
     out[i] = k * 100 + m;
 }
 
-extern "C" __global__ void switch_sparse(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    switch (a[i]) {
-    case 0: out[i] = 1; return;
-    case 7: out[i] = 2; return;
-    case -1: out[i] = 3; return;
-    case 2147483647: out[i] = 4; return;
-    case -2147483647 - 1: out[i] = 5; return;
-    case 31: out[i] = 6; return;
-    }
-    out[i] = a[i] ^ i;
-}
-
 extern "C" __global__ void switch_in_a_loop(unsigned *out, const unsigned *a)
 {
     unsigned i = threadIdx.x, state = i % 4, sum = 0;

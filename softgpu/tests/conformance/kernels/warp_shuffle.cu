@@ -39,14 +39,6 @@ extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a)
     out[i] = i % 32 == 19 || i % 32 == 17 ? 0 : x;
 }
 
-// launch: block=40
-extern "C" __global__ void shuffle_in_a_partial_warp(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    unsigned members = i < 32 ? ALL : 0xffu;
-    out[i] = __shfl_xor_sync(members, a[i], 3) + __popc(__ballot_sync(members, a[i] & 1));
-}
-
 extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a)
 {
     int i = threadIdx.x;
