@@ -59,6 +59,9 @@ def _placed(line: str) -> str:
 def test_addresses_in_clusters():
     said = _run("clusters.cu", *map(str, range(133)), options=("-arch=sm_90a",)).splitlines()
     assert [*map(_placed, said)] == [*map(_placed, _golden("clusters.txt"))]
+    both = re.findall(r"fixed (\w+) .* generic (\w+) wide 0$", "\n".join(said), re.MULTILINE)
+    low = [[int(number, 16) & 0xFFFFFF for number in pair] for pair in both]
+    assert len(low) == 4 and all(shared == generic for shared, generic in low)
 
 
 def test_an_arrival_at_a_block_that_has_ended_is_dropped():
@@ -73,13 +76,3 @@ def test_the_sanitizer_reports_an_arrival_at_a_block_that_has_ended():
     words = "-arch=sm_90a", "--", "0"
     said = python("-m", "softgpu", "sanitize", ASKED / "ended.cu", *words).stderr
     assert not missing(said, "reach<0>", "ended.cu", "cluster.sync()")
-
-
-def _told(lines: list[str]) -> list[str]:
-    """What does not differ from run to run. Each lane's local memory is elsewhere here, and aligned
-    as it comes: of a GPU's lanes it is one window."""
-    return [line.partition(", local window aligned")[0] for line in lines if line[0] != "#"]
-
-
-def test_low_bits_of_generic_addresses_are_the_shared_address():
-    assert _told(_run("addresses.cu").splitlines()) == _told(_golden("addresses.txt"))

@@ -93,10 +93,6 @@ places: cudaSuccess, 1680 of 1680
 places: cudaErrorInvalidClusterSize, 0 of 12
 places: cudaErrorInvalidClusterSize, 0 of 64
 places: cudaSuccess, 64 of 64
-histogram of 1: cudaSuccess, right
-histogram of 2: cudaSuccess, right
-histogram of 4: cudaSuccess, right
-histogram of 8: cudaSuccess, right
 met: cudaSuccess, 72, 0 too early
 66 clusters at once, of up to 8 blocks
 at the end: cudaErrorInvalidClusterSize

@@ -37,12 +37,7 @@ def changed(values, where, what):
     "expected, got, inputs, says",
     [
         (LINE, 0 * LINE, [], "zero"),
-        (
-            np.append(LINE + 9, 1e-4),
-            np.append(LINE + 9, 0),
-            [],
-            "tiny 0.000101",
-        ),
+        (np.append(LINE + 9, 1e-4), np.append(LINE + 9, 0), [], "tiny 0.000101"),
         (GRID, GRID * (np.arange(20) < 12), [], "zeros_at to_end columns 12"),
         (
             GRID,
@@ -60,42 +55,17 @@ def changed(values, where, what):
         (LINE, LINE + 2, [], "off 2 much"),
         (GRID, (GRID.T * np.arange(2, 14, dtype="f4")).T, [], "times_in_row 2 0"),
         (GRID, (GRID.T + np.arange(2, 14, dtype="f4")).T, [], "off_in_row 2 0"),
-        (
-            SHARES,
-            SHARES ** np.log(2) * 1.5,
-            [],
-            "power 0.6931 is_ln_2",
-        ),
-        (
-            LINE,
-            np.roll(LINE, -1),
-            [],
-            "moved 0 1",
-        ),
+        (SHARES, SHARES ** np.log(2) * 1.5, [], "power 0.6931 is_ln_2"),
+        (LINE, np.roll(LINE, -1), [], "moved 0 1"),
         (LINE, LINE[::-1], [], "turned"),
         (A @ A.T @ A, (A @ A.T @ A).T.reshape(12, 9), [], "rows_and_columns"),
         (WHOLE, (WHOLE + 2**15) % 2**16 - 2**15, [], "wrapped 65,536 16"),
         (WHOLE, WHOLE.astype(np.int8), [], "wrapped 256 8"),
         (2 * LINE, LINE + 2, [LINE], "is_rule input 1  + 2"),
         (LINE * LINE[::-1], LINE + LINE[::-1], [LINE, LINE[::-1]], "is_rule input 1  +  input 2"),
-        (
-            LINE + np.roll(LINE, -1) * 2,
-            LINE,
-            [LINE + 0, numbers(RNG, 300)],
-            "is_rule input 1",
-        ),
-        (
-            LINE**3 + np.roll(LINE, -1) * 2,
-            LINE**3,
-            [LINE],
-            "lacks 2 ·  1 1 0",
-        ),
-        (
-            GRID + LINE[:20],
-            GRID + np.roll(LINE[:20], -1),
-            [GRID, LINE[:20]],
-            "takes 1 0 [0, 0] 2",
-        ),
+        (LINE + np.roll(LINE, -1) * 2, LINE, [LINE + 0, numbers(RNG, 300)], "is_rule input 1"),
+        (LINE**3 + np.roll(LINE, -1) * 2, LINE**3, [LINE], "lacks 2 ·  1 1 0"),
+        (GRID + LINE[:20], GRID + np.roll(LINE[:20], -1), [GRID, LINE[:20]], "takes 1 0 [0, 0] 2"),
         (
             np.exp(GRID).sum(1),
             np.exp(GRID).sum(1) - GRID[np.arange(12), np.arange(12) % 5],
@@ -106,54 +76,19 @@ def changed(values, where, what):
         ([LINE.sum(dtype=float)], [LINE[64:].sum()], [LINE], "no_beginning 64"),
         ([LINE.sum(dtype=float)], [np.abs(LINE).sum()], [LINE], "no_signs"),
         ([LINE.sum(dtype=float)], [LINE[::2].sum()], [LINE], "one 0 2"),
-        (
-            [LINE.sum(dtype=float)],
-            [LINE[np.arange(300) // 2].sum()],
-            [LINE],
-            "repeated 2",
-        ),
-        (
-            BLOCKED.sum(1, dtype=float),
-            BLOCKED[:, :32].sum(1),
-            [BLOCKED],
-            "some 32 256",
-        ),
-        (
-            A.astype(float) @ B,
-            A[:, :8] @ B[:8],
-            [A, B],
-            "terms 9 left_out term 8",
-        ),
-        (
-            A.astype(float) @ B,
-            A @ B + A[:, :1] @ B[:1],
-            [A, B],
-            "terms 9 counted 2 term 0",
-        ),
-        (
-            A.astype(float) @ B,
-            A @ B[[1, 0, *range(2, 9)]],
-            [A, B],
-            "operand second [1, 0] [0, 0]",
-        ),
-        (
-            A.astype(float) @ B,
-            A @ B.reshape(20, 9).T,
-            [A, B],
-            "operand second [0, 9] [0, 1]",
-        ),
+        ([LINE.sum(dtype=float)], [LINE[np.arange(300) // 2].sum()], [LINE], "repeated 2"),
+        (BLOCKED.sum(1, dtype=float), BLOCKED[:, :32].sum(1), [BLOCKED], "some 32 256"),
+        (A.astype(float) @ B, A[:, :8] @ B[:8], [A, B], "terms 9 left_out term 8"),
+        (A.astype(float) @ B, A @ B + A[:, :1] @ B[:1], [A, B], "terms 9 counted 2 term 0"),
+        (A.astype(float) @ B, A @ B[[1, 0, *range(2, 9)]], [A, B], "operand second [1, 0] [0, 0]"),
+        (A.astype(float) @ B, A @ B.reshape(20, 9).T, [A, B], "operand second [0, 9] [0, 1]"),
         (
             A.astype(float) @ B,
             A[:, [0, 2, 1, *range(3, 9)]] @ B,
             [A, B],
             "operand second [2, 0] [1, 0]",
         ),
-        (
-            A.astype(float) @ B,
-            (A @ B).astype(np.float16),
-            [A, B],
-            "digits",
-        ),
+        (A.astype(float) @ B, (A @ B).astype(np.float16), [A, B], "digits"),
         (
             A.astype(float) @ WITH_INFINITY,
             A @ WITH_INFINITY[[1, 0, *range(2, 9)]],
@@ -200,19 +135,9 @@ def changed(values, where, what):
         (LINE, LINE + np.float32(2e-5) * np.sign(np.roll(LINE, 1)), [], "digits"),
         (GRID, GRID[[3] * 12], [], "rows_alike row"),
         (GRID, GRID.ravel()[RNG.permutation(240)], [], "moved"),
-        (
-            GRID,
-            np.where(np.arange(240) % 7, GRID.ravel()[RNG.permutation(240)], 0),
-            [],
-            "moved",
-        ),
+        (GRID, np.where(np.arange(240) % 7, GRID.ravel()[RNG.permutation(240)], 0), [], "moved"),
         ([1.25], [2.25], [], "off 1 much"),
-        (
-            [LINE.max()],
-            [LINE[:4].max()],
-            [LINE],
-            f"chosen 1 {LINE.argmax()}",
-        ),
+        ([LINE.max()], [LINE[:4].max()], [LINE], f"chosen 1 {LINE.argmax()}"),
         (
             LINE,
             np.where(np.abs(LINE) > 1, np.sin(99 * LINE), LINE),
@@ -250,12 +175,7 @@ def test_whole_numbers_of_both_signs(got, says):
 
 
 @pytest.mark.parametrize(
-    "got, says",
-    [
-        ([5, 7], Next.KEPT),
-        ([3, 4], Next.ON_TOP),
-        ([11, 15], Next.ADDED),
-    ],
+    "got, says", [([5, 7], Next.KEPT), ([3, 4], Next.ON_TOP), ([11, 15], Next.ADDED)]
 )
 def test_what_was_there_before_counts(got, says):
     out = Out(np.array([8, 11]), dtype=np.int32, initial=np.array([5, 7]))

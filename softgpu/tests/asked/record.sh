@@ -3,11 +3,10 @@
 set -e
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader > golden/card.txt
 work=$(mktemp -d)
-for program in addresses blocks clusters ended masks parities waits; do
+for program in blocks clusters ended masks parities waits; do
     nvcc -std=c++17 -w -gencode arch=compute_90a,code=sm_90a -o "$work/$program" $program.cu -lcuda
 done
 "$work/blocks" > golden/blocks.txt
-"$work/addresses" > golden/addresses.txt
 "$work/parities" > golden/parities.txt
 "$work/waits" many > golden/waits.txt
 for how in 0 1 2 3 4; do "$work/ended" "$how"; done > golden/ended.txt

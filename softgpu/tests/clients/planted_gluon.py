@@ -61,33 +61,7 @@ def copy_read_too_early(x, y, z, x_map, y_map, WRONG: gl.constexpr):
     gl.store(y + places(FLAT), tile.load(FLAT))
 
 
-@gluon.jit
-def copy_into_a_copy(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    """Two copies into the same tile: which comes last?"""
-    tile = gl.allocate_shared_memory(gl.float16, [N, N], PLAIN)
-    async_copy.async_load(tile, y + places(FLAT))
-    async_copy.commit_group()
-    if not WRONG:
-        async_copy.wait_group(0)
-    async_copy.async_load(tile, x + places(FLAT))
-    async_copy.commit_group()
-    async_copy.wait_group(0)
-    gl.store(y + places(FLAT), tile.load(FLAT))
-
-
 # ---- TMA ----
-
-
-@gluon.jit
-def box_read_too_early(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    """Nobody waits for the box."""
-    tile, bars = gl.allocate_shared_memory(gl.float16, [N, N], SWIZZLED), mbarriers(1, 1)
-    mbarrier.expect(bars.index(0), x_map.nbytes_per_cta)
-    tma.async_load(x_map, [0, 0], bars.index(0), tile)
-    mbarrier.wait(bars.index(0), 0, pred=not WRONG)
-    gl.store(y + places(FLAT), tile.load(FLAT))
-    if WRONG:
-        mbarrier.wait(bars.index(0), 0)
 
 
 @gluon.jit
@@ -119,16 +93,6 @@ def box_of_another_phase(x, y, z, x_map, y_map, WRONG: gl.constexpr):
 
 
 @gluon.jit
-def box_expected_too_long(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    """Sixteen bytes more than come."""
-    tile, bars = gl.allocate_shared_memory(gl.float16, [N, N], SWIZZLED), mbarriers(1, 1)
-    mbarrier.expect(bars.index(0), x_map.nbytes_per_cta + (16 if WRONG else 0))
-    tma.async_load(x_map, [0, 0], bars.index(0), tile)
-    mbarrier.wait(bars.index(0), 0)
-    gl.store(y + places(FLAT), tile.load(FLAT))
-
-
-@gluon.jit
 def box_stored_and_overwritten(x, y, z, x_map, y_map, WRONG: gl.constexpr):
     """The tile is filled again while TMA may still read it."""
     tile = gl.allocate_shared_memory(gl.float16, [N, N], SWIZZLED)
@@ -148,19 +112,6 @@ def box_by_an_mbarrier_without_a_fence(x, y, z, x_map, y_map, WRONG: gl.constexp
     bar = mbarrier.allocate_mbarrier()
     mbarrier.init(bar, count=1)
     if not WRONG:
-        fence_async_shared()
-    mbarrier.expect(bar, x_map.nbytes_per_cta)
-    tma.async_load(x_map, [0, 0], bar, tile)
-    mbarrier.wait(bar, 0)
-    gl.store(y + places(FLAT), tile.load(FLAT))
-
-
-@gluon.jit
-def mbarrier_never_begun(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    tile = gl.allocate_shared_memory(gl.float16, [N, N], SWIZZLED)
-    bar = mbarrier.allocate_mbarrier()
-    if not WRONG:
-        mbarrier.init(bar, count=1)
         fence_async_shared()
     mbarrier.expect(bar, x_map.nbytes_per_cta)
     tma.async_load(x_map, [0, 0], bar, tile)
@@ -188,24 +139,6 @@ def product_whose_operand_is_overwritten(x, y, z, x_map, y_map, WRONG: gl.conste
 
 
 @gluon.jit
-def product_waited_for_too_loosely(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    """The second product's operand is overwritten when only the first has to be done."""
-    tiles = gl.allocate_shared_memory(gl.float16, [2, N, N], SWIZZLED)
-    tiles.index(0).store(gl.full([N, N], 0, gl.float16, FLAT))
-    tiles.index(1).store(gl.load(x + places(FLAT)))
-    fence_async_shared()
-    sums = gl.zeros([N, N], gl.float32, SUMS)
-    for i in gl.static_range(2):
-        sums = warpgroup_mma(tiles.index(i), tiles.index(i), sums, is_async=True)
-    sums = warpgroup_mma_wait(1, deps=[sums])
-    if not WRONG:
-        sums = warpgroup_mma_wait(0, deps=[sums])
-    tiles.index(1).store(gl.full([N, N], 0, gl.float16, FLAT))
-    sums = warpgroup_mma_wait(0, deps=[sums])
-    gl.store(z + places(SUMS), sums)
-
-
-@gluon.jit
 def product_of_what_nobody_wrote(x, y, z, x_map, y_map, WRONG: gl.constexpr):
     """A GPU multiplies what happens to be there. ConSan does not look for this."""
     tile = gl.allocate_shared_memory(gl.float16, [N, N], SWIZZLED)
@@ -219,27 +152,6 @@ def product_of_what_nobody_wrote(x, y, z, x_map, y_map, WRONG: gl.constexpr):
 
 
 # ---- specialised warps, which hand tiles to each other ----
-
-
-@gluon.jit
-def fill_once(x, y, tile, bars, WRONG: gl.constexpr):
-    tile.store(gl.load(x + places(FLAT)))
-    mbarrier.arrive(bars.index(0), count=1)
-
-
-@gluon.jit
-def take_once(x, y, tile, bars, WRONG: gl.constexpr):
-    mbarrier.wait(bars.index(0), 0, pred=not WRONG)
-    gl.store(y + places(FLAT), tile.load(FLAT))
-
-
-@gluon.jit
-def tile_taken_too_early(x, y, z, x_map, y_map, WRONG: gl.constexpr):
-    """The consumer does not wait until the tile is full."""
-    tile, bars = gl.allocate_shared_memory(gl.float16, [N, N], PLAIN), mbarriers(1, 1)
-    tile.store(gl.full([N, N], 0, gl.float16, FLAT))
-    given = (x, y, tile, bars, WRONG)
-    gl.warp_specialize([(take_once, given), (fill_once, given)], [4], [64])
 
 
 @gluon.jit

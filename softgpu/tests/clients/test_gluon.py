@@ -20,18 +20,12 @@ pytestmark = pytest.mark.skipif(
 RACE, FAULT, UNWRITTEN = FindingKind.RACE, FindingKind.FAULT, FindingKind.UNINITIALISED
 PLANTED = {
     "copy_read_too_early": RACE,
-    "copy_into_a_copy": RACE,
-    "box_read_too_early": RACE,
     "box_of_another_mbarrier": RACE,
     "box_of_another_phase": FAULT,  # a warp that comes late waits for a phase that never ends
-    "box_expected_too_long": FAULT,
     "box_stored_and_overwritten": RACE,
     "box_by_an_mbarrier_without_a_fence": FindingKind.MISSING_PROXY_FENCE,
-    "mbarrier_never_begun": UNWRITTEN,
     "product_whose_operand_is_overwritten": RACE,
-    "product_waited_for_too_loosely": RACE,
     "product_of_what_nobody_wrote": UNWRITTEN,
-    "tile_taken_too_early": RACE,
     "tile_filled_too_early": FAULT,  # the producer's arrivals run ahead of the consumer's phases
     "tile_of_two_readers": RACE,
 }

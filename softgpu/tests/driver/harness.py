@@ -37,7 +37,7 @@ SITES = [
 ]
 PARAM_BYTES = {
     "number": 8, "read_at": 16, "block_sum": 8, "some_leave": 8, "producer": 8,
-    "spin_for_warp": 8, "count": 24, "atomic": 40, "print": 32, "fail_assert": 8,
+    "spin_for_warp": 8, "count": 24, "print": 32, "fail_assert": 8,
     "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8, "increment": 8, "ticket": 8,
     "take_turns": 32, "store_twice": 16, "count_down": 16,
 }  # fmt: skip
@@ -216,7 +216,7 @@ class Driver:
         padded = [np.concatenate([a, np.ones(len(result) - length, a.dtype)]) for a in arrays]
         for start in range(0, len(result), 32):
             pointers = [c_void_p(a[start:].ctypes.data) for a in (*padded, result)]
-            if "fma_f16" in name or "fma_bf16" in name or name.endswith(("x_f16", "x_bf16")):
+            if "fma_f16" in name or "fma_bf16" in name:
                 function(32, *pointers)
             else:
                 function(*pointers)

@@ -201,18 +201,6 @@ EXPORT void count(Warp *w)
     sg_atomic(w, 3, OP_ADD, TY_F32, addr, w->live, real, 0, 0);
 }
 
-/* (void *memory, const void *a, const void *b, void *out, uint32 op, uint32 type): one warp, each
-   lane on an address of its own, 16 bytes apart; operands are lanes arrays */
-EXPORT void atomic(Warp *w)
-{
-    uint64_t *params = (uint64_t *)w->params;
-    uint32_t op = params[4], type = params[4] >> 32;
-    ARRAY(uint64_t, addr);
-    FOR_ACTIVE(lane) addr[lane] = params[0] + lane * 16;
-    sg_atomic(w, 4 + (type >= TY_B128), op, type, addr, w->live, (void *)params[1],
-              op == OP_CAS ? (void *)params[2] : 0, (void *)params[3]);
-}
-
 /* (const char *format, void *arguments of thread 0, uint64 bytes a thread, int32 *out) */
 EXPORT void print(Warp *w)
 {

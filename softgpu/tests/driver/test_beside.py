@@ -10,7 +10,6 @@ import pytest
 
 from softgpu.tests.driver.harness import DriverError, only_driver
 from softgpu.tests.facts import missing
-from softgpu.tests.graphs.test_conditions import WHILE, ask, condition
 from softgpu.tests.graphs.test_graphs import Graph
 from softgpu.tests.graphs.test_memory_nodes import ON_DEVICE, READ_WRITE, Access, allocate
 
@@ -332,19 +331,6 @@ def test_graphs_of_one_kernel_wait_for_each_other(pair):
     for device in pair:
         device.synchronize()
         assert device.get(device.flag) == ROUNDS
-
-
-def test_a_graph_asks_its_condition_once_the_body_has_ended(pair):
-    device = pair[1]
-    with device.current():
-        graph = Graph(device.driver, device.module)
-        asked = condition(graph, 1, context=device.context)
-        _, (body,) = ask(graph, asked, WHILE)
-        body.kernel("count_down", asked, left := device.put(100), threads=1)
-        exec_ = graph.instantiate()
-    device.call("cuGraphLaunch", exec_, device.stream)
-    device.synchronize()
-    assert device.get(left) == 0
 
 
 @pytest.mark.parametrize("others", [(), (0,)])

@@ -1,17 +1,7 @@
 """The current context, the primary one, and what is asked of streams."""
 
 import ctypes
-from ctypes import (
-    byref,
-    c_char_p,
-    c_float,
-    c_int,
-    c_size_t,
-    c_ubyte,
-    c_uint,
-    c_uint64,
-    c_void_p,
-)
+from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 
 import pytest
 

@@ -119,10 +119,6 @@ def test_phases_of_a_barrier(barriers):
     assert np.array_equal(run(barriers, "phases", np.int32(7)), expected)
 
 
-def test_arriving_and_waiting_apart(barriers):
-    assert np.array_equal(run(barriers, "arrive_then_wait"), 7 * INDEX + (127 - INDEX) ** 2)
-
-
 def test_a_warp_makes_what_others_use(barriers):
     used = sum((INDEX + k) % 32 + 100 * k for k in range(5))
     assert np.array_equal(run(barriers, "maker_and_users", np.int32(5)), used * (INDEX >= 32))
@@ -304,21 +300,6 @@ def test_blocks_wait_for_later_ones(grids, name):
     assert np.array_equal(flags.get(), np.arange(50, 0, -1))
     flags.fill(0)
     clean_and_counted(grids.get_function(name), flags, grid=50, block=96)
-
-
-def resident_bytes():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-@software
-def test_launches_whose_blocks_wait_keep_no_more_memory(grids):
-    kernel, flags, sizes = grids.get_function("from_the_last_on"), gpuarray.zeros(6, np.int32), []
-    for _ in range(2):
-        for _ in range(40):
-            flags.fill(0)
-            kernel(flags, grid=(6, 1), block=(96, 1, 1))
-        sizes.append(resident_bytes())
-    assert sizes[1] - sizes[0] < 1 << 20
 
 
 @pytest.fixture(scope="module")

@@ -171,25 +171,6 @@ def test_a_captured_kernel_keeps_its_clusters(driver, streams, numbers):
     launch(driver, streams.end(stream))
 
 
-def test_events_fork_and_join(driver, streams, numbers):
-    origin, other = streams.begin(streams.new()), streams.new()
-    streams.set(origin, numbers, 1)
-    assert streams.wait(other, streams.record(origin)) == 0
-    assert streams.status(other) == CAPTURING
-    streams.set(origin, numbers, 2, 16)
-    streams.set(other, numbers + 64, 3, 16)
-    assert streams.wait(origin, streams.record(other)) == 0
-    streams.run(origin, "increment", numbers)
-    graph = streams.end(origin)
-    assert streams.status(other) == NOT_CAPTURING
-    assert nodes(driver, graph) == [MEMSET] * 3 + [KERNEL]
-    count = c_size_t()
-    driver.call("cuGraphGetEdges_v2", graph, None, None, None, byref(count))
-    assert count.value == 4
-    launch(driver, graph)
-    assert (driver.get(numbers, 32, np.uint32) == [3] * 16 + [4] * 16).all()
-
-
 def test_work_that_the_origin_does_not_wait_for_is_told(driver, streams, numbers):
     origin, other = streams.begin(streams.new()), streams.new()
     streams.wait(other, streams.record(origin))

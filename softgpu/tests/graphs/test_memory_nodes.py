@@ -118,15 +118,6 @@ def test_memory_that_stays_is_freed_before_the_next_launch(driver, graph, kind):
         assert driver.raw(call, c_uint64(made.address), *stream) == INVALID_VALUE
 
 
-def test_memory_can_be_freed_by_each_launch(driver, graph):
-    made = numbered(driver, graph)
-    exec_ = graph.instantiate(AUTO_FREE)
-    for _ in range(2):
-        launch(driver, exec_)
-        assert written(driver, made.address)
-        driver.call("cuMemsetD32_v2", c_uint64(made.address), 0, c_size_t(32))
-
-
 def test_another_graph_may_free_it(driver, graph):
     made, other = numbered(driver, graph), Graph(driver)
     free(other, made.address)

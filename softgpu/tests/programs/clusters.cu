@@ -1,7 +1,6 @@
-// Clusters whose size the launch says: who is where, a histogram over shared memories, errors.
+// Clusters whose size the launch says: who is where, who meets, errors.
 #include <cooperative_groups.h>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 namespace cg = cooperative_groups;
@@ -18,20 +17,6 @@ __global__ void places(unsigned *out)
                  of[2] * along.z + at.z == blockIdx.z &&
                  cluster.block_rank() == at.x + along.x * (at.y + along.y * at.z);
     if (threadIdx.x == 0) out[block] = holds ? cluster.num_blocks() : 0;
-}
-
-// Each block holds a part of the bins of its cluster.
-__global__ void histogram(const int *x, int n, int *bins, int each)
-{
-    extern __shared__ int own[];
-    cg::cluster_group cluster = cg::this_cluster();
-    for (int i = threadIdx.x; i < each; i += blockDim.x) own[i] = 0;
-    cluster.sync();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
-        atomicAdd(cluster.map_shared_rank(own, x[i] / each) + x[i] % each, 1);
-    cluster.sync();
-    for (int i = threadIdx.x; i < each; i += blockDim.x)
-        atomicAdd(bins + cluster.block_rank() * each + i, own[i]);
 }
 
 // All blocks of the grid meet, the blocks of a cluster more often.
@@ -86,22 +71,6 @@ int main()
     cudaFuncSetAttribute(places, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     find_places({64, 1, 1}, {16, 1, 1});
 
-    const int n = 100003, bins = 1000;
-    std::vector<int> x(n), want(bins), got(bins);
-    for (int i = 0; i < n; ++i) want[x[i] = (i * 7919ll + i / 3) % bins]++;
-    int *given, *counts;
-    cudaMalloc(&given, n * 4);
-    cudaMalloc(&counts, bins * 4);
-    cudaMemcpy(given, x.data(), n * 4, cudaMemcpyHostToDevice);
-    for (int size : {1, 2, 4, 8}) {
-        cudaMemset(counts, 0, bins * 4);
-        cudaError_t error =
-            launch(histogram, 16, 96, size, bins / size * 4, false, given, n, counts, bins / size);
-        cudaMemcpy(got.data(), counts, bins * 4, cudaMemcpyDeviceToHost);
-        printf("histogram of %d: %s, %s\n", size, cudaGetErrorName(error),
-               got == want ? "right" : "wrong");
-    }
-
     int *met, seen[2];
     cudaMalloc(&met, 8);
     cudaMemset(met, 0, 8);
@@ -113,10 +82,10 @@ int main()
     four.id = cudaLaunchAttributeClusterDimension;
     four.val.clusterDim.x = 4, four.val.clusterDim.y = four.val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {64, 1024, 100 << 10, 0, &four, 1};
-    cudaFuncSetAttribute(histogram, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10);
+    cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10);
     int clusters = 0, blocks = 0;
-    cudaOccupancyMaxActiveClusters(&clusters, histogram, &config);
-    cudaOccupancyMaxPotentialClusterSize(&blocks, histogram, &config);
+    cudaOccupancyMaxActiveClusters(&clusters, meet, &config);
+    cudaOccupancyMaxPotentialClusterSize(&blocks, meet, &config);
     printf("%d clusters at once, of up to %d blocks\n", clusters, blocks);
     printf("at the end: %s\n", cudaGetErrorName(cudaGetLastError()));
 }

@@ -57,35 +57,6 @@ extern "C" __global__ void every_64_bit_operation(unsigned long long *out,
     atomicMin((long long *)out + 7, (long long)a[i]);
 }
 
-// launch: block=256 out=16
-extern "C" __global__ void histogram_in_shared_memory(unsigned *out, const unsigned *a)
-{
-    __shared__ unsigned bins[16];
-    int i = threadIdx.x;
-    if (i < 16) bins[i] = 0;
-    __syncthreads();
-    atomicAdd(&bins[a[i] & 15], 1);
-    atomicAdd(&bins[a[i] >> 28], 100);
-    __syncthreads();
-    if (i < 16) out[i] = bins[i];
-}
-
-// launch: block=256 out=32
-extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsigned *a)
-{
-    __shared__ unsigned next;
-    clear(out, 32);
-    if (threadIdx.x == 0) next = 0;
-    __syncthreads();
-    unsigned ticket = atomicInc(&next, 200);
-    atomicAdd(out + ticket % 31, 1);
-    __syncthreads();
-    ticket = atomicAdd(&next, 3) - 55;  // of 256 tickets 201 came before the counter wrapped
-    atomicAdd(out + ticket / 3 % 31, 256);
-    __syncthreads();
-    if (threadIdx.x == 0) out[31] = next + a[0];
-}
-
 // launch: block=256 out=9
 extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsigned *a)
 {
@@ -98,28 +69,6 @@ extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsig
     atomicXor(&exclusive, x);
     __syncthreads();
     if (i < 9) out[i] = i == 0 ? sum + slot : i == 1 ? exclusive ^ slot : i;
-}
-
-// launch: block=128 out=4
-extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const float *a)
-{
-    int i = threadIdx.x;
-    if (i == 0) out[0] = -1e30f, out[1] = 1e30f, out[2] = 0, out[3] = 0;
-    __syncthreads();
-    int *p = (int *)out, old = *p, seen;
-    do {
-        seen = old;
-        old = atomicCAS(p, seen, __float_as_int(fmaxf(a[i], __int_as_float(seen))));
-    } while (old != seen);
-    // the order of floats is that of their bits as integers, turned round for negative ones
-    if (a[i] >= 0) atomicMax((int *)out + 2, __float_as_int(a[i]));
-    else atomicMax((unsigned *)out + 3, __float_as_uint(a[i]));
-    unsigned *q = (unsigned *)out + 1, was = *q;
-    while (a[i] < __uint_as_float(was)) {
-        unsigned now = atomicCAS(q, was, __float_as_uint(a[i]));
-        if (now == was) break;
-        was = now;
-    }
 }
 
 // launch: block=128 out=2
@@ -208,23 +157,6 @@ extern "C" __global__ void generic_address(int *out, const int *a)
     add_to(a[i] & 1 ? &s[i & 1] : out + (i & 1), a[i] >> 4);
     __syncthreads();
     out[2 + i] = s[i & 1];
-}
-
-// launch: block=64 out=2
-extern "C" __global__ void some_lanes_only(unsigned *out, const unsigned *a)
-{
-    clear(out, 2);
-    int i = threadIdx.x;
-    if (a[i] & 1) atomicAdd(out, a[i]);
-    else if (a[i] & 2) atomicMax(out + 1, a[i]);
-}
-
-// launch: block=96 out=1
-extern "C" __global__ void one_add_for_a_warp(int *out, const int *a)
-{
-    clear(out, 1);
-    int x = __reduce_add_sync(0xffffffffu, a[threadIdx.x]);
-    if (threadIdx.x % 32 == 0) atomicAdd(out, x);
 }
 
 // launch: block=64 out=2

@@ -15,34 +15,6 @@ extern "C" __global__ void loop_around_a_barrier(int *out, const int *a)
     out[i] = s[i];
 }
 
-// launch: block=128
-extern "C" __global__ void barrier_in_a_uniform_branch(int *out, const int *a)
-{
-    __shared__ int s[128];
-    int i = threadIdx.x;
-    s[i] = a[i];
-    if (a[0] == a[0] + blockIdx.x) {
-        __syncthreads();
-        out[i] = s[127 - i];
-    } else {
-        out[i] = -1;
-    }
-}
-
-// launch: block=256
-extern "C" __global__ void tree_reduction(int *out, const int *a)
-{
-    __shared__ int s[256];
-    int i = threadIdx.x;
-    s[i] = a[i];
-    __syncthreads();
-    for (int k = 128; k; k >>= 1) {
-        if (i < k) s[i] += s[i + k];
-        __syncthreads();
-    }
-    out[i] = s[0] ^ s[i];
-}
-
 // launch: block=100
 extern "C" __global__ void barrier_that_counts(int *out, const int *a)
 {
@@ -123,50 +95,6 @@ extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
     }
     __syncwarp();
     out[i] = x + s[i];
-}
-
-// launch: block=64x2x2 out=256
-extern "C" __global__ void barrier_in_three_dimensions(int *out, const int *a)
-{
-    __shared__ int s[2][2][64];
-    int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
-    s[z][y][x] = a[x + 64 * (y + 2 * z)];
-    __syncthreads();
-    out[x + 64 * (y + 2 * z)] = s[1 - z][y][63 - x] - s[z][1 - y][x];
-}
-
-// launch: grid=5 block=32
-extern "C" __global__ void last_block_finishes(int *out, const int *a)
-{
-    static __device__ unsigned arrived;
-    static __device__ int partial[5];
-    __shared__ bool last;
-    int i = threadIdx.x, x = a[(i + 32 * blockIdx.x) & 255];
-    for (int k = 16; k; k /= 2) x += __shfl_down_sync(0xffffffffu, x, k);
-    if (i == 0) {
-        partial[blockIdx.x] = x;
-        __threadfence();
-        last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last) {  // which block that is stays open, what it adds up does not
-        __threadfence();
-        int total = 0;
-        for (int k = 0; k < 5; k++) total = total * 3 + ((volatile int *)partial)[k];
-        for (int k = 0; k < 5; k++) out[32 * k + i] = total + k;
-    }
-}
-
-// launch: block=96
-extern "C" __global__ void spin_until_another_warp_writes(int *out, const int *a)
-{
-    __shared__ volatile int flag;
-    int i = threadIdx.x;
-    if (i == 0) flag = 0;
-    __syncthreads();
-    if (i == 71) flag = a[3] | 1;
-    while (flag == 0) {}
-    out[i] = flag + i;
 }
 
 // launch: block=64

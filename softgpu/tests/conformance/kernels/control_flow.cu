@@ -22,40 +22,6 @@ extern "C" __global__ void nested_branches(int *out, const int *a)
     out[i] = x;
 }
 
-extern "C" __global__ void loop_lengths_differ(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, sum = 0;
-    for (unsigned k = 0; k < a[i] % 50; k++) sum = sum * 3 + a[k] + i;
-    out[i] = sum;
-}
-
-extern "C" __global__ void break_and_continue(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, sum = 0;
-    for (unsigned k = 0; k < 64; k++) {
-        unsigned v = a[(i + k) & 255];
-        if (v % 3 == 0) continue;
-        if (v % 17 == 5) break;
-        sum += v;
-        if (sum % 7 == 3) continue;
-        sum ^= k;
-    }
-    out[i] = sum;
-}
-
-extern "C" __global__ void nested_loops(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, sum = 0;
-    for (unsigned k = 0; k < a[i] % 7; k++) {
-        for (unsigned m = k; m < a[i + 1] % 9; m++) {
-            if ((k + m) % 5 == i % 5) break;
-            sum = sum * 5 + k * m;
-        }
-        sum++;
-    }
-    out[i] = sum;
-}
-
 extern "C" __global__ void leaving_two_loops(unsigned *out, const unsigned *a)
 {
     unsigned i = threadIdx.x, k, m = 0;
@@ -66,51 +32,6 @@ extern "C" __global__ void leaving_two_loops(unsigned *out, const unsigned *a)
     m = 99;
 found:
     out[i] = k * 100 + m;
-}
-
-extern "C" __global__ void do_while(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, x = a[i] % 1000 + 1, steps = 0;
-    do {
-        x = x & 1 ? 3 * x + 1 : x >> 1;
-        steps++;
-    } while (x != 1 && steps < 60);
-    out[i] = steps * 65536 + (x & 0xffff);
-}
-
-extern "C" __global__ void switch_dense(int *out, const int *a)
-{
-    int i = threadIdx.x, x = a[i];
-    switch (x & 15) {
-    case 0: x += 1; break;
-    case 1: x -= a[i + 1]; break;
-    case 2: x *= 3;  // falls through
-    case 3: x ^= 0x55; break;
-    case 4: x = x >> 2; break;
-    case 5: x = ~x; break;
-    case 6: x |= a[i + 3]; break;
-    case 7: x &= 0xffff; break;
-    case 8: x = __popc(x); break;
-    case 9: x = __clz(x); break;
-    case 10: x += i; break;
-    case 11: x = -x; break;
-    default: x = 7 * (x & 0xff);
-    }
-    out[i] = x;
-}
-
-extern "C" __global__ void switch_sparse(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    switch (a[i]) {
-    case 0: out[i] = 1; return;
-    case 7: out[i] = 2; return;
-    case -1: out[i] = 3; return;
-    case 2147483647: out[i] = 4; return;
-    case -2147483647 - 1: out[i] = 5; return;
-    case 31: out[i] = 6; return;
-    }
-    out[i] = a[i] ^ i;
 }
 
 extern "C" __global__ void switch_in_a_loop(unsigned *out, const unsigned *a)
@@ -189,31 +110,6 @@ done:
     out[i] = x ^ n;
 }
 
-extern "C" __global__ void short_circuit(int *out, const int *a)
-{
-    int i = threadIdx.x, calls = 0;
-    auto test = [&](int bit) {
-        calls += 1 << (4 * bit);
-        return (a[i] >> bit) & 1;
-    };
-    bool x = test(0) && test(1) || test(2) && !test(3);
-    bool y = (test(4) || test(5)) && (test(6) || test(7));
-    out[i] = calls * 4 + x * 2 + y;
-}
-
-extern "C" __global__ void conditional_chain(int *out, const int *a)
-{
-    int i = threadIdx.x, x = a[i], y = a[i + 1];
-    out[i] = x < y ? x > 0 ? x - 1 : y > 0 ? 5 : -y : x == y ? 0 : y < -100 ? x / 3 : x % 10;
-}
-
-extern "C" __global__ void comma_and_side_effects(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 1, y = 2;
-    for (int k = 0, m = a[i] & 7; k < m; k++, x += y, y ^= a[k]) x ^= k;
-    out[i] = (x++, y--, x * 3 + y);
-}
-
 // launch: block=37
 extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a)
 {
@@ -222,75 +118,11 @@ extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a)
     out[i] = x;
 }
 
-// launch: block=5x3x4 grid=2x2 out=240
-extern "C" __global__ void block_in_three_dimensions(int *out, const int *a)
-{
-    int t = threadIdx.x + 5 * (threadIdx.y + 3 * threadIdx.z);
-    int b = blockIdx.x + 2 * blockIdx.y;
-    out[60 * b + t] = a[t] ^ (threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z + 1000 * b) ^
-                      (blockDim.x << 20) ^ (gridDim.y << 24);
-}
-
-// launch: grid=3x2x2 block=7x5 out=420
-extern "C" __global__ void grid_in_three_dimensions(int *out, const int *a)
-{
-    int block = blockIdx.x + 3 * (blockIdx.y + 2 * blockIdx.z);
-    int t = threadIdx.y * blockDim.x + threadIdx.x;
-    out[35 * block + t] = a[(t + block) & 255] + 1000 * block + gridDim.z * 7 + blockDim.z;
-}
-
-// launch: block=96
-extern "C" __global__ void one_warp_of_three(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    int x = a[i];
-    if (i / 32 == 1) {
-        for (int k = 0; k < 5; k++) x = x * 3 + k;
-    } else if (i == 95) {
-        x = 0;
-    }
-    out[i] = x;
-}
-
 // launch: grid=2 block=32 out=150
 extern "C" __global__ void grid_stride_loop(int *out, const int *a)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < 150; i += gridDim.x * blockDim.x)
         out[i] = a[i] * 3 + blockIdx.x;
-}
-
-extern "C" __global__ void unrolled_and_not(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 0, y = 0;
-#pragma unroll
-    for (int k = 0; k < 12; k++) x = x * 7 + a[i + k];
-#pragma unroll 1
-    for (int k = 0; k < 12; k++) y = y * 5 - a[i + k];
-#pragma unroll 3
-    for (int k = 0; k < (a[i] & 15); k++) y ^= x >> k;
-    out[i] = x ^ y;
-}
-
-extern "C" __global__ void float_loop_until_close(float *out, const float *a)
-{
-    int i = threadIdx.x;
-    float x = fabsf(a[i]) + 0.01f, r = x;
-    for (int k = 0; k < 30; k++) {
-        float next = 0.5f * (r + x / r);
-        if (next == r) break;
-        r = next;
-    }
-    out[i] = r;
-}
-
-extern "C" __global__ void predicated_stores(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] = 0;
-    if (a[i] > 0) out[i] = 1;
-    if (a[i] & 2) out[i] |= 2;
-    if (a[i + 1] < a[i]) out[i] += 4;
-    if (i & 1 && a[i] & 1) out[i] = ~out[i];
 }
 
 extern "C" __global__ void jump_table_in_assembly(int *out, const int *a)
@@ -341,12 +173,6 @@ extern "C" __global__ void guarded_instructions(int *out, const int *a)
     __syncthreads();
     for (int k = 0; k < 7; k++) out[64 * k + i] = r[k];
     out[448 + i] ^= s[i] + r[7];
-}
-
-extern "C" __global__ void __launch_bounds__(64, 2) bounded_launch(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] = a[i] / 3 + a[i] % 7;
 }
 
 extern "C" __global__ void checks_that_hold(int *out, const int *a)

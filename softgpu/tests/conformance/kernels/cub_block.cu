@@ -124,17 +124,6 @@ extern "C" __global__ void block_radix_sort(unsigned *out, const unsigned *a)
     out[threadIdx.x] = keys[0] ^ values[0];
 }
 
-// launch: out=256
-extern "C" __global__ void block_radix_sort_floats(float *out, const float *a)
-{
-    typedef cub::BlockRadixSort<float, 64, 4> Sort;
-    __shared__ typename Sort::TempStorage temp;
-    float keys[4];
-    for (int k = 0; k < 4; k++) keys[k] = a[4 * threadIdx.x + k];
-    Sort(temp).SortDescendingBlockedToStriped(keys);
-    for (int k = 0; k < 4; k++) out[threadIdx.x + 64 * k] = keys[k];
-}
-
 extern "C" __global__ void block_merge_sort(int *out, const int *a)
 {
     typedef cub::BlockMergeSort<int, 64, 1> Sort;

@@ -41,25 +41,6 @@ extern "C" __global__ void zero_filled_rest(int *out, const int *a)
     out[i] = s[4 * i] + 3 * s[4 * i + 1] + 5 * s[4 * i + 2] + 7 * s[4 * i + 3];
 }
 
-extern "C" __global__ void two_stages(int *out, const int *a)
-{
-    __shared__ int s[2][64];
-    int i = threadIdx.x, sum = 0;
-    __pipeline_memcpy_async(&s[0][i], a + i, 4);
-    __pipeline_commit();
-    for (int k = 1; k < 4; k++) {
-        __pipeline_memcpy_async(&s[k & 1][i], a + ((i + 61 * k) & 255), 4);
-        __pipeline_commit();
-        __pipeline_wait_prior(1);
-        __syncthreads();
-        sum = sum * 3 + s[(k - 1) & 1][63 - i];
-        __syncthreads();
-    }
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    out[i] = sum * 3 + s[1][63 - i];
-}
-
 extern "C" __global__ void instruction_forms(int *out, const int *a)
 {
     __shared__ __align__(16) int s[256];

@@ -101,49 +101,6 @@ extern "C" __global__ void local_array_indexed_by_data(int *out, const int *a)
     out[i] = sum;
 }
 
-extern "C" __global__ void local_array_of_bytes(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x;
-    unsigned char v[64];
-    for (unsigned k = 0; k < 64; k++) v[k] = (unsigned char)(a[k] >> (i & 7));
-    unsigned n = a[i] % 60u;
-    out[i] = v[n] | v[n + 1] << 8 | v[n + 2] << 16 | (unsigned)v[n + 3] << 24;
-}
-
-extern "C" __global__ void local_array_of_structs(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    Mixed m[4];
-    for (int k = 0; k < 4; k++)
-        m[k] = {(signed char)k, a[i + k] * 1.0, (short)a[i], a[k], 2.0f * k};
-    Mixed *p = &m[a[i] & 3], *q = &m[a[i + 1] & 3];
-    p->c = 7;
-    q->d += p->c;
-    out[i] = m[0].c + m[1].c + m[2].c + m[3].c + (int)m[a[i + 2] & 3].d;
-}
-
-extern "C" __global__ void nested_struct_arrays(float *out, const float *a)
-{
-    struct Row {
-        float cell[5];
-        int count;
-    };
-    struct Table {
-        Row rows[3];
-        float *into;
-    };
-    __shared__ Table t;
-    int i = threadIdx.x;
-    if (i < 15) t.rows[i / 5].cell[i % 5] = a[i];
-    if (i < 3) t.rows[i].count = i + 2;
-    if (i == 0) t.into = out;
-    __syncthreads();
-    const Row &row = t.rows[i % 3];
-    float sum = 0;
-    for (int k = 0; k < row.count; k++) sum += row.cell[k];
-    t.into[i] = sum;
-}
-
 __constant__ int primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
 __constant__ Mixed constants = {'x', 2.5, -7, 123456789012345ll, 0.75f};
 __constant__ float matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
@@ -184,17 +141,6 @@ extern "C" __global__ void pointers_in_initialisers(int *out, const int *a)
     out[i] = sum * 10 + link->value;
 }
 
-__device__ unsigned long long written[64];
-
-extern "C" __global__ void global_variable_written_and_read(unsigned long long *out,
-                                                            const unsigned *a)
-{
-    int i = threadIdx.x;
-    written[i] = (unsigned long long)a[i] << 5;
-    __syncthreads();
-    out[i] = written[(i + 17) % 64] + written[i];
-}
-
 __shared__ int outer_shared[64];
 __device__ int through_shared(int i) { return outer_shared[(i * 7) % 64]; }
 
@@ -214,21 +160,6 @@ extern "C" __global__ void static_and_dynamic_shared(int *out, const int *a)
     out[i] = through_shared(i) + small[63 - i] + (wide[i & 7] > 0) + dynamic[(i + 5) % 128];
 }
 
-// launch: shared=2048
-extern "C" __global__ void dynamic_shared_cut_in_pieces(float *out, const float *a)
-{
-    extern __shared__ double pool[];
-    double *d = pool;
-    float *f = (float *)(d + 64);
-    unsigned char *c = (unsigned char *)(f + 64);
-    int i = threadIdx.x;
-    d[i] = a[i];
-    f[i] = a[i + 1];
-    c[i] = (unsigned char)i;
-    __syncthreads();
-    out[i] = (float)d[c[63 - i]] + f[c[i] ^ 1];
-}
-
 extern "C" __global__ void aligned_vector_types(int *out, const int *a)
 {
     __shared__ int4 quads[32];
@@ -246,25 +177,6 @@ extern "C" __global__ void aligned_vector_types(int *out, const int *a)
     uchar4 b = bytes[63 - i];
     short2 s = shorts[i ^ 1];
     out[i] = q.x + 3 * q.y + 5 * q.z + 7 * q.w + (p.x > p.y) + b.x * b.w - b.y * b.z + s.x * s.y;
-}
-
-extern "C" __global__ void three_element_vectors(float *out, const float *a)
-{
-    __shared__ float3 v[64];
-    int i = threadIdx.x;
-    v[i] = make_float3(a[i], a[i + 1], a[i + 2]);
-    __syncthreads();
-    float3 u = v[63 - i];
-    out[i] = u.x + u.y * 2 + u.z * 4;
-}
-
-extern "C" __global__ void multidimensional_array(int *out, const int *a)
-{
-    __shared__ int cube[4][3][6];
-    int i = threadIdx.x;
-    for (int k = i; k < 72; k += 64) cube[k / 18][k / 6 % 3][k % 6] = a[k];
-    __syncthreads();
-    out[i] = cube[i & 3][i % 3][i % 6] - cube[(unsigned)a[i] % 4u][2][(unsigned)a[i] % 6u];
 }
 
 struct Settings {

@@ -15,21 +15,6 @@ extern "C" __global__ void thread_block(int *out, const int *a)
     out[i] = s[block.size() - 1 - i] + block.group_index().x + block.thread_index().y;
 }
 
-template <int N>
-__device__ int tile_sum(int x)
-{
-    auto tile = cg::tiled_partition<N>(cg::this_thread_block());
-    for (int k = tile.size() / 2; k; k /= 2) x += tile.shfl_xor(x, k);
-    return x * 5 + tile.thread_rank() + tile.meta_group_rank();
-}
-
-extern "C" __global__ void tiles_of_all_sizes(int *out, const int *a)
-{
-    int i = threadIdx.x, x = a[i];
-    out[i] = tile_sum<2>(x) + tile_sum<4>(x) * 3 + tile_sum<8>(x) * 5 + tile_sum<16>(x) * 7 +
-             tile_sum<32>(x) * 9 + tile_sum<1>(x);
-}
-
 extern "C" __global__ void tile_shuffles(int *out, const int *a)
 {
     auto tile = cg::tiled_partition<8>(cg::this_thread_block());
@@ -56,13 +41,6 @@ extern "C" __global__ void tile_reduce(int *out, const int *a)
     out[i] = cg::reduce(warp, a[i], cg::plus<int>()) +
              cg::reduce(tile, a[i], cg::greater<int>()) * 3 +
              cg::reduce(tile, a[i], cg::bit_xor<int>());
-}
-
-// launch: rule=f32
-extern "C" __global__ void tile_reduce_float(float *out, const float *a)
-{
-    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
-    out[threadIdx.x] = cg::reduce(tile, a[threadIdx.x], cg::plus<float>());
 }
 
 extern "C" __global__ void tile_scan(int *out, const int *a)
@@ -93,40 +71,4 @@ extern "C" __global__ void coalesced_reduce(int *out, const int *a)
         auto active = cg::coalesced_threads();
         out[i] = active.ballot(a[i] > 0) + active.any(a[i] == 7);
     }
-}
-
-extern "C" __global__ void groups_by_label(int *out, const int *a)
-{
-    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
-    auto group = cg::labeled_partition(warp, a[threadIdx.x] & 3);
-    out[threadIdx.x] = group.size() * 100 + group.thread_rank();
-}
-
-__device__ __noinline__ int sum_of_group(const cg::thread_block_tile<8> &tile, int *s, int x)
-{
-    s[tile.thread_rank()] = x;
-    tile.sync();
-    int sum = 0;
-    for (unsigned k = 0; k < tile.size(); k++) sum = sum * 3 + s[k];
-    tile.sync();
-    return sum;
-}
-
-extern "C" __global__ void group_as_argument(int *out, const int *a)
-{
-    __shared__ int s[64];
-    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
-    out[threadIdx.x] = sum_of_group(tile, s + 8 * (threadIdx.x / 8), a[threadIdx.x]);
-}
-
-extern "C" __global__ void one_thread_for_all(int *out, const int *a)
-{
-    __shared__ int s;
-    auto block = cg::this_thread_block();
-    if (block.thread_rank() == 0) s = a[7];
-    cg::sync(block);
-    auto tile = cg::tiled_partition<32>(block);
-    int x = 0;
-    if (tile.thread_rank() == 0) x = s + tile.meta_group_rank();
-    out[threadIdx.x] = tile.shfl(x, 0);
 }

@@ -9,43 +9,6 @@ extern "C" __global__ void shuffle_idx(int *out, const int *a)
     out[i] = __shfl_sync(ALL, a[i], a[i + 1]) + 3 * __shfl_sync(ALL, a[i], 5);
 }
 
-extern "C" __global__ void shuffle_up_and_down(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 0;
-    for (int k = 0; k < 33; k++)
-        x = x * 3 + __shfl_up_sync(ALL, a[i], k) - __shfl_down_sync(ALL, a[i], k);
-    out[i] = x;
-}
-
-extern "C" __global__ void shuffle_xor(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 0;
-    for (int k = 0; k < 35; k++) x = x * 3 + __shfl_xor_sync(ALL, a[i], k);
-    out[i] = x;
-}
-
-extern "C" __global__ void shuffle_with_width(int *out, const int *a)
-{
-    int i = threadIdx.x, x = 0;
-    for (int k = 0; k < 9; k++) {
-        x = x * 3 + __shfl_sync(ALL, a[i], k, 8);
-        x ^= __shfl_up_sync(ALL, a[i], k, 4);
-        x += __shfl_down_sync(ALL, a[i], k, 16);
-        x -= __shfl_xor_sync(ALL, a[i], k, 8);
-        x ^= __shfl_sync(ALL, a[i], k, 1) * __shfl_down_sync(ALL, a[i], k, 2);
-    }
-    out[i] = x;
-}
-
-extern "C" __global__ void shuffle_with_varying_operands(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    int x = __shfl_up_sync(ALL, a[i], (unsigned)i % 5);
-    int y = __shfl_down_sync(ALL, a[i], (unsigned)a[i] % 37);
-    int z = __shfl_xor_sync(ALL, a[i], i & 3);
-    out[i] = x + 3 * y + 5 * z;
-}
-
 // launch: out=256
 extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, const int *b)
 {
@@ -63,27 +26,6 @@ extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, co
     SHUFFLE(3, "idx")
 }
 
-extern "C" __global__ void shuffle_64_bits(long long *out, const long long *a)
-{
-    int i = threadIdx.x;
-    out[i] = __shfl_down_sync(ALL, a[i], 7) ^ __shfl_xor_sync(ALL, a[i], 9) ^
-             __shfl_sync(ALL, a[i], i / 2);
-}
-
-extern "C" __global__ void shuffle_float_and_double(double *out, const float *a, const double *b)
-{
-    int i = threadIdx.x;
-    out[i] = __shfl_up_sync(ALL, a[i], 3) + __shfl_xor_sync(ALL, b[i], 17);
-}
-
-extern "C" __global__ void shuffle_half(__half *out, const __half *a)
-{
-    int i = threadIdx.x;
-    __half2 pair = __halves2half2(a[i], a[i + 1]);
-    pair = __shfl_xor_sync(ALL, pair, 5);
-    out[i] = __hadd(__shfl_down_sync(ALL, a[i], 2), __hsub(__low2half(pair), __high2half(pair)));
-}
-
 extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a)
 {
     int i = threadIdx.x, x = a[i];
@@ -95,40 +37,6 @@ extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a)
     }
     // lane 19 and the last odd lanes read lanes that do not take part: leave them out
     out[i] = i % 32 == 19 || i % 32 == 17 ? 0 : x;
-}
-
-extern "C" __global__ void inclusive_scan(int *out, const int *a)
-{
-    int lane = threadIdx.x & 31, x = a[threadIdx.x];
-    for (int k = 1; k < 32; k *= 2) {
-        int y = __shfl_up_sync(ALL, x, k);
-        if (lane >= k) x += y;
-    }
-    out[threadIdx.x] = x;
-}
-
-// launch: rule=f32
-extern "C" __global__ void float_butterfly_sum(float *out, const float *a)
-{
-    float x = a[threadIdx.x];
-    for (int k = 16; k; k /= 2) x += __shfl_xor_sync(ALL, x, k);
-    out[threadIdx.x] = x;
-}
-
-// launch: block=40
-extern "C" __global__ void shuffle_in_a_partial_warp(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    unsigned members = i < 32 ? ALL : 0xffu;
-    out[i] = __shfl_xor_sync(members, a[i], 3) + __popc(__ballot_sync(members, a[i] & 1));
-}
-
-extern "C" __global__ void votes(unsigned *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] = __ballot_sync(ALL, a[i] > 0) + (__any_sync(ALL, a[i] == a[5]) != 0) +
-             (__all_sync(ALL, a[i] != 1 << 20) != 0) * 2 + (__all_sync(ALL, i < 40) != 0) * 4 +
-             (__any_sync(ALL, i == 3) != 0) * 8 + (__uni_sync(ALL, i / 32) != 0) * 16;
 }
 
 extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a)
@@ -263,16 +171,6 @@ extern "C" __global__ void one_lane_is_elected(unsigned *out)
                  : "=r"(leader), "=r"(chosen));
     out[threadIdx.x] = (leader < 32) + 2 * __popc(__ballot_sync(ALL, chosen)) +
                        100 * (__ffs(__ballot_sync(ALL, chosen)) == (int)leader + 1);
-}
-
-extern "C" __global__ void compaction_by_ballot(int *out, const int *a)
-{
-    int i = threadIdx.x, lane = i & 31;
-    bool keep = a[i] % 3 == 0;
-    unsigned m = __ballot_sync(ALL, keep);
-    out[i] = -1;
-    __syncwarp();
-    if (keep) out[(i & ~31) + __popc(m & ((1u << lane) - 1))] = a[i];
 }
 
 // launch: grid=2 block=96

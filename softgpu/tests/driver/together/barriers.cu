@@ -48,21 +48,6 @@ __global__ void phases(int *out, int count)
     out[i] = value;
 }
 
-// Arriving and waiting apart: what does not depend on others is done in between.
-__global__ void arrive_then_wait(int *out)
-{
-    __shared__ barrier all;
-    __shared__ int s[THREADS];
-    int i = threadIdx.x;
-    if (i == 0) init(&all, THREADS);
-    __syncthreads();
-    s[i] = i * i;
-    auto token = all.arrive();
-    int own = 7 * i;
-    all.wait(std::move(token));
-    out[i] = own + s[THREADS - 1 - i];
-}
-
 // One warp makes, the others use; two barriers hand a buffer back and forth.
 __global__ void maker_and_users(int *out, int count)
 {

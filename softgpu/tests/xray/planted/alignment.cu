@@ -1,5 +1,4 @@
 // Wide accesses off their boundary.
-#include <cuda_fp16.h>
 
 // launch: grid 8, block 32; in float 816, new float 816, int 102
 extern "C" __global__ void packed_rows(const float *x, float *y, int columns)
@@ -53,18 +52,6 @@ extern "C" __global__ void pair_at_odd(const float *x, float *y)
 #else
     y[2 * t + 1] = pair.x;
     y[2 * t + 2] = pair.y;
-#endif
-}
-
-// launch: grid 1, block 32; in half 80, new float 32, int 5
-extern "C" __global__ void half_pairs(const half *x, float *y, int first)
-{
-    int t = threadIdx.x;
-#if BUG
-    half2 p = *reinterpret_cast<const half2 *>(x + first + 2 * t);  // caught: misaligned
-    y[t] = __low2float(p) + __high2float(p);
-#else
-    y[t] = __half2float(x[first + 2 * t]) + __half2float(x[first + 2 * t + 1]);
 #endif
 }
 

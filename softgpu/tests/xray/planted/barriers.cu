@@ -1,49 +1,5 @@
 // Barriers that not all threads of a block reach.
 
-// launch: grid 2, block 64; in float 128, new float 128
-extern "C" __global__ void inside_a_branch(const float *x, float *y)
-{
-    __shared__ float s[64];
-    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-    s[t] = x[i];
-    __syncthreads();
-    float v = 0;
-    if (t < 48) {
-        v = s[t + 16];
-#if BUG
-        __syncthreads();  // caught: divergent barrier
-        s[t] = v;
-    }
-#else
-    }
-    __syncthreads();
-    if (t < 48) s[t] = v;
-#endif
-    __syncthreads();
-    y[i] = s[63 - t];
-}
-
-// launch: grid 2, block 256; in float 512, new float 2
-extern "C" __global__ void inside_the_tree(const float *x, float *out)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x;
-    s[t] = x[blockIdx.x * blockDim.x + t];
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (t < half) {
-            s[t] += s[t + half];
-#if BUG
-            __syncthreads();  // caught: divergent barrier
-        }
-#else
-        }
-        __syncthreads();
-#endif
-    }
-    if (t == 0) out[blockIdx.x] = s[0];
-}
-
 // launch: grid 4, block 256; in float 900, new float 900, int 900
 extern "C" __global__ void early_return(const float *x, float *y, int n)
 {
@@ -85,27 +41,6 @@ extern "C" __global__ void uneven_loop(const float *x, float *out, int n)
     atomicAdd(&s[0], sum);
     __syncthreads();
     if (t == 0) *out = s[0];
-}
-
-// launch: grid 1, block 128; in float 128, new float 128
-extern "C" __global__ void two_barriers(const float *x, float *y)
-{
-    __shared__ float s[128];
-    int t = threadIdx.x;
-    s[t] = x[t];
-#if BUG
-    if (t < 64) {
-        s[t] *= 2;
-        __syncthreads();  // caught: divergent barrier
-    } else {
-        s[t] *= 3;
-        __syncthreads();  // caught: divergent barrier
-    }
-#else
-    s[t] *= t < 64 ? 2 : 3;
-    __syncthreads();
-#endif
-    y[t] = s[127 - t];
 }
 
 // Warps of two roles meet, each where its own work is done.

@@ -14,20 +14,6 @@ extern "C" __global__ void in_place(float *x)
     x[i] = x[i] - next;  // caught: race
 }
 
-// launch: grid 4, block 64; in float 256, zero float 1
-extern "C" __global__ void sum_without_atomic(const float *x, float *out)
-{
-    float v = x[blockIdx.x * blockDim.x + threadIdx.x];
-    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-    if (threadIdx.x % 32 == 0) {
-#if BUG
-        *out += v;  // caught: race
-#else
-        atomicAdd(out, v);
-#endif
-    }
-}
-
 // launch: grid 4, block 64; index int 256 16, zero int 16
 extern "C" __global__ void global_histogram(const int *x, int *bins)
 {
@@ -84,25 +70,6 @@ extern "C" __global__ void last_block_no_barrier(const float *x, float *y, float
     }
 }
 
-// Block 1 waits for block 0, which starts before it.
-// launch: grid 2, block 32; in float 32, new float 32, new float 32, zero int 1
-extern "C" __global__ void stale_flag(const float *x, float *between, float *y, int *flag)
-{
-    int t = threadIdx.x;
-    if (blockIdx.x == 0) {
-        between[t] = x[t];  // caught: race
-        if (!BUG) __threadfence();
-        __syncwarp();
-        if (t == 0) *(volatile int *)flag = 1;
-    } else {
-        if (t == 0)
-            while (*(volatile int *)flag == 0) {}
-        __syncwarp();
-        __threadfence();
-        y[t] = between[t];  // caught: race
-    }
-}
-
 // launch: grid 2, block 32; in float 32, new float 32, new float 32, zero int 1
 extern "C" __global__ void plain_flag(const float *x, float *between, float *y, int *flag)
 {
@@ -125,17 +92,6 @@ extern "C" __global__ void plain_flag(const float *x, float *between, float *y, 
         __threadfence();
         if (seen) y[t] = between[t];
     }
-}
-
-// launch: grid 4, block 64; in float 256, zero float 1
-extern "C" __global__ void first_block_clears(const float *x, float *out)
-{
-    int t = threadIdx.x;
-#if BUG
-    if (blockIdx.x == 0 && t == 0) *out = 0;  // caught: race
-    __syncthreads();
-#endif
-    atomicAdd(out, x[blockIdx.x * 64 + t]);  // caught: race
 }
 
 // launch: grid 4, block 64; in float 512, new float 8
@@ -165,34 +121,6 @@ extern "C" __global__ void every_thread_writes(const float *x, float *out)
 #endif
 }
 
-// launch: grid 2, block 64; in float 128, index int 128 128, new float 128
-// launch if BUG: grid 2, block 64; in float 128, index int 128 40, new float 128
-extern "C" __global__ void scatter(const float *x, const int *to, float *y)
-{
-    int i = blockIdx.x * 64 + threadIdx.x;
-#if BUG
-    y[to[i]] = x[i];  // caught: double write
-#else
-    y[i] = x[to[i]];
-#endif
-}
-
-// launch: grid 4, block 32; in float 128, new float 4, new float 4
-extern "C" __global__ void previous_block(const float *x, float *totals, float *y)
-{
-    int t = threadIdx.x, b = blockIdx.x;
-    float v = x[b * 32 + t];
-    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-    if (t == 0) {
-        totals[b] = v;  // caught: race
-#if BUG
-        y[b] = b > 0 ? v + totals[b - 1] : v;  // caught: race
-#else
-        y[b] = v;
-#endif
-    }
-}
-
 // launch: grid 2x2, block 16x16; in float 1024, new float 1024
 extern "C" __global__ void transpose_in_place(float *x, float *y)
 {
@@ -203,33 +131,6 @@ extern "C" __global__ void transpose_in_place(float *x, float *y)
     x[column * 32 + row] = v;  // caught: race
 #else
     y[column * 32 + row] = v;
-#endif
-}
-
-// launch: grid 4, block 64; in float 256, new float 16, zero int 1
-extern "C" __global__ void peek_at_counter(const float *x, float *found, int *count)
-{
-    int i = blockIdx.x * 64 + threadIdx.x;
-#if BUG
-    if (x[i] > 0 && *count < 16) {     // caught: race
-        int at = atomicAdd(count, 1);  // caught: race
-        if (at < 16) found[at] = x[i];
-    }
-#else
-    if (x[i] > 0) {
-        int at = atomicAdd(count, 1);
-        if (at < 16) found[at] = x[i];
-    }
-#endif
-}
-
-// launch: grid 4, block 64; in float 256, new float 258
-extern "C" __global__ void halos_overlap(const float *x, float *y)
-{
-    int i = blockIdx.x * 64 + threadIdx.x;
-    y[i + 1] = x[i];  // caught: double write
-#if BUG
-    if (threadIdx.x == 0) y[i] = 0;  // caught: double write
 #endif
 }
 
@@ -255,18 +156,6 @@ extern "C" __global__ void scope_of_a_block(const int *x, int *out)
 #else
     atomicAdd(out, v);
 #endif
-}
-
-// launch: grid 4, block 64; in float 512, new float 512
-extern "C" __global__ void stretches_overlap(const float *x, float *y)
-{
-#if BUG
-    int first = (blockIdx.x * 64 + threadIdx.x) * 2 - threadIdx.x % 2;
-#else
-    int first = (blockIdx.x * 64 + threadIdx.x) * 2;
-#endif
-    for (int k = 0; k < 2; k++)
-        y[first + k] = x[(blockIdx.x * 64 + threadIdx.x) * 2 + k];  // caught: double write
 }
 
 // The first, plain read is only a guess that the swap confirms: no race.

@@ -11,42 +11,6 @@ extern "C" __global__ void tail_missing(const float *x, float *y, int n)
 #endif
 }
 
-// launch: grid 4, block 256; in float 1000, new float 1000, int 1000
-extern "C" __global__ void less_or_equal(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-#if BUG
-    if (i <= n) y[i] = 2 * x[i];  // caught: out of bounds
-#else
-    if (i < n) y[i] = 2 * x[i];
-#endif
-}
-
-// launch: grid 1x3, block 16x16; in float 640, new float 640, int 40, int 16
-extern "C" __global__ void wrong_stride(const float *x, float *y, int height, int width)
-{
-    int row = blockIdx.y * blockDim.y + threadIdx.y, column = threadIdx.x;
-    if (row >= height) return;
-#if BUG
-    y[row * height + column] = x[row * width + column];  // caught: out of bounds
-#else
-    y[row * width + column] = x[row * width + column];
-#endif
-}
-
-// launch: grid 2, block 128; in float 700, new float 7, int 7, int 100
-extern "C" __global__ void no_row_guard(const float *x, float *out, int rows, int columns)
-{
-    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-#if !BUG
-    if (row >= rows) return;
-#endif
-    float sum = 0;
-    for (int i = lane; i < columns; i += 32) sum += x[row * columns + i];  // caught: out of bounds
-    for (int m = 16; m > 0; m /= 2) sum += __shfl_xor_sync(0xffffffff, sum, m);
-    if (lane == 0) out[row] = sum;
-}
-
 // launch: grid 2, block 64; in float 1280, new float 128, int 10, int 128
 extern "C" __global__ void rows_by_four(const float *x, float *out, int rows, int columns)
 {
@@ -71,18 +35,6 @@ extern "C" __global__ void left_edge(const float *x, float *y, int n)
     y[i] = x[i] - x[i - 1];  // caught: out of bounds
 #else
     y[i] = i > 0 ? x[i] - x[i - 1] : x[i];
-#endif
-}
-
-// launch: grid 4, block 256; in float 1000, new float 1000, int 1000
-extern "C" __global__ void right_edge(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-#if BUG
-    y[i] = x[i + 1] - x[i];  // caught: out of bounds
-#else
-    y[i] = i + 1 < n ? x[i + 1] - x[i] : 0;
 #endif
 }
 
@@ -114,17 +66,6 @@ extern "C" __global__ void pack_tail(const float *x, float *y, int n)
     }
 }
 
-// launch: grid 4, block 256; in float 1024, new float 1024, int 1024
-extern "C" __global__ void reversed(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-#if BUG
-    y[i] = x[n - i];  // caught: out of bounds
-#else
-    y[i] = x[n - 1 - i];
-#endif
-}
-
 // The second array begins some bytes past the end of the first: there is memory, but not this array's.
 // launch: grid 4, block 256; in float 896, in float 1024, new float 1024
 extern "C" __global__ void into_the_next(const float *a, const float *b, float *y)
@@ -146,36 +87,6 @@ extern "C" __global__ void shared_at_launch(const float *x, float *y)
     if (BUG) s[i + blockDim.x] = x[i + blockDim.x];  // caught: out of bounds
     __syncthreads();
     y[i] = s[255 - i];
-}
-
-// launch: grid 1, block 256; in float 256, new float 256
-extern "C" __global__ void into_the_next_variable(const float *x, float *y)
-{
-    __shared__ float head[256], tail[256];
-    int i = threadIdx.x;
-    head[i] = x[i];
-    tail[i] = -x[i];
-    __syncthreads();
-#if BUG
-    y[i] = head[i + 1] + tail[i];  // caught: out of bounds
-#else
-    y[i] = head[(i + 1) % 256] + tail[i];
-#endif
-}
-
-// launch: grid 1x1, block 32x8; in float 1024, new float 1024
-extern "C" __global__ void tile_off_by_one(const float *x, float *y)
-{
-    __shared__ float tile[32][33];
-    for (int row = threadIdx.y; row < 32; row += 8)
-        tile[row][threadIdx.x] = x[32 * row + threadIdx.x];
-    __syncthreads();
-    for (int row = threadIdx.y; row < 32; row += 8)
-#if BUG
-        y[32 * row + threadIdx.x] = tile[threadIdx.x + 1][row + 1];  // caught: out of bounds
-#else
-        y[32 * row + threadIdx.x] = tile[threadIdx.x][row];
-#endif
 }
 
 // launch: grid 4, block 256; in float 1024, new float 1024, int 1024
@@ -234,14 +145,6 @@ extern "C" __global__ void local_array(const float *x, float *y, const int *bin)
 extern "C" __global__ void null_output(const float *x, float *y)
 {
     y[threadIdx.x] = x[threadIdx.x];  // caught: out of bounds
-}
-
-// launch: grid 4, block 256; in float 1000, index int 1000 1000, new float 1000, int 1000
-// launch if BUG: grid 4, block 256; in float 1000, index int 1000 1010, new float 1000, int 1000
-extern "C" __global__ void gather(const float *x, const int *from, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = x[from[i]];  // caught: out of bounds
 }
 
 __device__ float last_scale[8];

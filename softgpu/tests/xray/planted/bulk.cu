@@ -122,22 +122,6 @@ extern "C" __global__ void one_warp_waits_for_all(const float *x, float *y)
     y[first + t] = tile[127 - t];  // caught: race
 }
 
-// Who has copied must wait for that like everybody else.
-// launch: grid 2, block 32; in float 64, new float 64
-extern "C" __global__ void reads_its_own_copy(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[32];
-    __shared__ Barrier full;
-    const int t = threadIdx.x, first = blockIdx.x * 32;
-    if (t == 0) {
-        full.init(1);
-        full.expect(128);
-        LOAD(tile, x + first, 128, full);  // caught: race
-        if (!BUG) full.wait(0);
-        y[first] = tile[31];  // caught: race
-    }
-}
-
 // launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float *y)
 {
@@ -150,32 +134,6 @@ extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float 
     if (BUG) full.wait(0);
     __syncthreads();
     y[first + t] = tile[127 - t];
-}
-
-// A producer, warp 0, and a warp that consumes; two stages.
-// launch: grid 2, block 64; in float 1024, new float 1024
-extern "C" __global__ void releases_a_stage_before_it_is_read(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[2][32];
-    __shared__ Barrier full[2], empty[2];
-    const int t = threadIdx.x, first = blockIdx.x * 512;
-    if (t == 0)
-        for (int s = 0; s < 2; s++) full[s].init(1), empty[s].init(32);
-    __syncthreads();
-    if (t < 32) {
-        for (int n = 0; n < 16 && t == 0; n++) {
-            empty[n & 1].wait(1 ^ (n >> 1 & 1));
-            full[n & 1].expect(128);
-            LOAD(tile[n & 1], x + first + 32 * n, 128, full[n & 1]);  // caught: race
-        }
-        return;
-    }
-    for (int n = 0; n < 16; n++) {
-        full[n & 1].wait(n >> 1 & 1);
-        if (BUG) empty[n & 1].arrive();
-        y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
-        if (!BUG) empty[n & 1].arrive();
-    }
 }
 
 // The same with one lane that says for its warp that a stage has been read.
@@ -201,25 +159,6 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
         y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
         if (!BUG) __syncwarp();
         if (t == 32) empty[n & 1].arrive();
-    }
-}
-
-// launch: grid 2, block 128; in float 512, new float 512
-extern "C" __global__ void copies_to_what_nobody_has_released(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    __shared__ Barrier full;
-    const int t = threadIdx.x, first = blockIdx.x * 256;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    for (int n = 0; n < 2; n++) {
-        if (t == 0) {
-            full.expect(512);
-            LOAD(tile, x + first + 128 * n, 512, full);  // caught: race
-        }
-        full.wait(n);
-        y[first + 128 * n + t] = tile[127 - t];  // caught: race
-        if (!BUG) __syncthreads();
     }
 }
 

@@ -12,18 +12,6 @@ __device__ void wait()
 { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }
 
 // launch: grid 2, block 64; in float 128, new float 128
-extern "C" __global__ void reads_without_waiting(const float *x, float *y)
-{
-    __shared__ float s[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    __pipeline_memcpy_async(s + t, x + i, 4);  // caught: race
-    __pipeline_commit();
-    if (!BUG) __pipeline_wait_prior(0);
-    __syncthreads();
-    y[i] = s[63 - t];  // caught: race
-}
-
-// launch: grid 2, block 64; in float 128, new float 128
 extern "C" __global__ void reads_its_own_without_waiting(const float *x, float *y)
 {
     __shared__ float s[64];

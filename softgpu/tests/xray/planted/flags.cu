@@ -16,18 +16,6 @@ extern "C" __global__ void volatile_total(const float *x, volatile float *total)
 #endif
 }
 
-// launch: grid 2, block 32; in float 64, new float 1
-extern "C" __global__ void volatile_by_two_blocks(const float *x, volatile float *out)
-{
-    if (threadIdx.x > 0) return;
-    __threadfence();
-#if BUG
-    out[0] = x[blockIdx.x];  // caught: double write
-#else
-    if (blockIdx.x == 0) out[0] = x[0];
-#endif
-}
-
 // launch: grid 1, block 64; in float 64, new float 1, new float 64
 extern "C" __global__ void fence_is_no_barrier(const float *x, volatile float *first, float *y)
 {

@@ -19,18 +19,6 @@ extern "C" __global__ void reads_another_blocks_value(const float *x, float *y)
     y[i] = v;
 }
 
-// launch: grid 6, block 64, cooperative 1; in float 384, new float 384
-extern "C" __global__ void meets_once_for_two_rounds(const float *x, float *y)
-{
-    auto grid = cg::this_grid();
-    int i = grid.thread_rank(), n = grid.size();
-    y[i] = x[i];
-    grid.sync();
-    float v = y[n - 1 - i];  // caught: race
-    if (!BUG) grid.sync();
-    y[i] = v + 1;  // caught: race
-}
-
 // launch: grid 4, block 96, cooperative 1; in float 384, new float 384
 extern "C" __global__ void warps_forget_their_block(const float *x, float *y)
 {

@@ -27,23 +27,6 @@ extern "C" __global__ void arrives_without_waiting(const float *x, float *y)
 }
 
 // launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void one_phase_for_two(const float *x, float *y)
-{
-    __shared__ barrier all;
-    __shared__ float s[128];
-    int t = threadIdx.x, i = blockIdx.x * 128 + t;
-    if (t == 0) init(&all, 128);
-    __syncthreads();
-    s[t] = x[i];
-    all.arrive_and_wait();
-    float v = s[(t + 40) % 128];  // caught: race
-    if (!BUG) all.arrive_and_wait();
-    s[t] = 2 * v;  // caught: race
-    all.arrive_and_wait();
-    y[i] = s[127 - t];
-}
-
-// launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void initialised_without_meeting(const float *x, float *y)
 {
     __shared__ barrier all;
@@ -68,26 +51,6 @@ extern "C" __global__ void lanes_that_do_not_wait(const float *x, float *y)
     auto token = all.arrive();
     if (!BUG) all.wait(std::move(token));
     y[i] = s[31 - t];  // caught: missing __syncwarp
-}
-
-// launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void read_before_the_copy_is_there(const float *x, float *y)
-{
-    __shared__ barrier copied;
-    __shared__ float s[128];
-    int t = threadIdx.x;
-    auto block = cg::this_thread_block();
-    if (t == 0) init(&copied, 128);
-    block.sync();
-    cuda::memcpy_async(block, s, x + blockIdx.x * 128, sizeof s, copied);  // caught: race
-#if BUG
-    float v = s[127 - t];  // caught: race
-    copied.arrive_and_wait();
-#else
-    copied.arrive_and_wait();
-    float v = s[127 - t];
-#endif
-    y[blockIdx.x * 128 + t] = v;
 }
 
 // launch: grid 2, block 128; in float 1024, new float 256, int 4

@@ -15,20 +15,6 @@ extern "C" __global__ void no_barrier_between_levels(const float *x, float *out)
     if (t == 0) out[blockIdx.x] = s[0];
 }
 
-// launch: grid 2, block 256; in float 512, new float 2
-extern "C" __global__ void no_barrier_after_load(const float *x, float *out)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x;
-    s[t] = x[blockIdx.x * blockDim.x + t];  // caught: race
-    if (!BUG) __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (t < half) s[t] += s[t + half];  // caught: race
-        __syncthreads();
-    }
-    if (t == 0) out[blockIdx.x] = s[0];
-}
-
 // launch: grid 2, block 128; in float 512, new float 4
 extern "C" __global__ void totals_reused(const float *x, float *out)
 {
@@ -100,48 +86,6 @@ extern "C" __global__ void histogram(const int *x, int *bins)
     if (t < 16) atomicAdd(&bins[t], own[t]);
 }
 
-// launch: grid 1, block 128; index int 128 2, new int 1
-extern "C" __global__ void clear_beside_atomics(const int *x, int *out)
-{
-    __shared__ int count;
-    if (threadIdx.x == 0) count = 0;  // caught: race
-    if (!BUG) __syncthreads();
-    if (x[threadIdx.x]) atomicAdd(&count, 1);  // caught: race
-    __syncthreads();
-    if (threadIdx.x == 0) *out = count;
-}
-
-// launch: grid 1, block 128; index int 128 2, new int 128
-extern "C" __global__ void read_beside_atomics(const int *x, int *out)
-{
-    __shared__ int count;
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
-    atomicAdd(&count, x[threadIdx.x]);  // caught: race
-    if (!BUG) __syncthreads();
-    out[threadIdx.x] = count;  // caught: race
-}
-
-// launch: grid 1, block 256; in float 256, new float 256
-extern "C" __global__ void scan_in_place(const float *x, float *y)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x;
-    s[t] = x[t];
-    __syncthreads();
-    for (int step = 1; step < 256; step *= 2) {
-#if BUG
-        if (t >= step) s[t] += s[t - step];  // caught: race
-#else
-        float v = t >= step ? s[t - step] : 0;
-        __syncthreads();
-        s[t] += v;
-#endif
-        __syncthreads();
-    }
-    y[t] = s[t];
-}
-
 // launch: grid 2x2, block 16x16; in float 1024, in float 1024, new float 1024
 extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
 {
@@ -156,27 +100,6 @@ extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
         if (!BUG) __syncthreads();
     }
     c[row * 32 + column] = sum;
-}
-
-// launch: grid 1, block 32x8; in float 1024, new float 1024
-extern "C" __global__ void transpose_tile(const float *x, float *y)
-{
-    __shared__ float tile[32][33];
-    for (int row = threadIdx.y; row < 32; row += 8)
-        tile[row][threadIdx.x] = x[32 * row + threadIdx.x];  // caught: race
-    if (!BUG) __syncthreads();
-    for (int row = threadIdx.y; row < 32; row += 8)
-        y[32 * row + threadIdx.x] = tile[threadIdx.x][row];  // caught: race
-}
-
-// launch: grid 2, block 96; in float 192, new float 192
-extern "C" __global__ void shared_flag(const float *x, float *y)
-{
-    __shared__ bool negative;
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (threadIdx.x == 0) negative = x[i] < 0;  // caught: race
-    if (!BUG) __syncthreads();
-    y[i] = negative ? -x[i] : x[i];  // caught: race
 }
 
 // launch: grid 1, block 128; in float 128, new float 128

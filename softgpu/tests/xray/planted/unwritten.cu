@@ -20,38 +20,6 @@ extern "C" __global__ void output_not_zeroed(const float *x, float *out)
     atomicAdd(out, x[blockIdx.x * blockDim.x + threadIdx.x]);  // caught: uninitialised read
 }
 
-// The last block's threads beyond n leave their slots of shared memory as they were.
-// launch: grid 4, block 256; in float 1000, new float 4, int 1000
-extern "C" __global__ void tail_not_filled(const float *x, float *out, int n)
-{
-    __shared__ float s[256];
-    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-#if BUG
-    if (i < n) s[t] = x[i];
-#else
-    s[t] = i < n ? x[i] : 0;
-#endif
-    __syncthreads();
-    for (int half = 128; half > 0; half /= 2) {
-        if (t < half) s[t] += s[t + half];  // caught: uninitialised read
-        __syncthreads();
-    }
-    if (t == 0) out[blockIdx.x] = s[0];
-}
-
-// launch: grid 1, block 256; in float 1002, new float 1002, new float 1, int 1002
-extern "C" __global__ void pack_tail_forgotten(const float *x, float *y, float *last, int n)
-{
-    int t = threadIdx.x;
-    if (t < n / 4)
-        for (int k = 0; k < 4; k++) y[4 * t + k] = x[4 * t + k];
-#if !BUG
-    else if (n - n % 4 + t - n / 4 < n) y[n - n % 4 + t - n / 4] = x[n - n % 4 + t - n / 4];
-#endif
-    __syncthreads();
-    if (t == 0) *last = y[n - 1];  // caught: uninitialised read
-}
-
 // launch: grid 1, block 64; in float 64, new float 64, index int 64 4
 extern "C" __global__ void local_partly(const float *x, float *y, const int *pick)
 {
@@ -78,76 +46,6 @@ extern "C" __global__ void shifted(const float *x, float *y)
     y[t] = s[t];  // caught: uninitialised read
 }
 
-// launch: grid 1x1, block 32x8; in float 1024, new float 1024
-extern "C" __global__ void padding_column(const float *x, float *y)
-{
-    __shared__ float tile[32][33];
-    for (int row = threadIdx.y; row < 32; row += 8)
-        tile[row][threadIdx.x] = x[32 * row + threadIdx.x];
-    __syncthreads();
-    for (int row = threadIdx.y; row < 32; row += 8)
-#if BUG
-        y[32 * row + threadIdx.x] = tile[threadIdx.x][row + 1];  // caught: uninitialised read
-#else
-        y[32 * row + threadIdx.x] = tile[threadIdx.x][row];
-#endif
-}
-
-// launch: grid 2, block 64; index int 128 256, zero int 256
-extern "C" __global__ void bins_partly_cleared(const int *x, int *bins)
-{
-    __shared__ int own[256];
-#if BUG
-    own[threadIdx.x] = 0;
-#else
-    for (int b = threadIdx.x; b < 256; b += blockDim.x) own[b] = 0;
-#endif
-    __syncthreads();
-    atomicAdd(&own[x[blockIdx.x * blockDim.x + threadIdx.x]], 1);  // caught: uninitialised read
-    __syncthreads();
-    for (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&bins[b], own[b]);
-}
-
-// launch: grid 1, block 64; in float 64, new float 64
-extern "C" __global__ void wrong_buffer(const float *x, float *y)
-{
-    __shared__ float s[2][64];
-    int t = threadIdx.x;
-    int now = BUG ? 1 : 0;
-    s[0][t] = x[t];
-    __syncthreads();
-    for (int step = 1; step < 64; step *= 2) {
-        s[1 - now][t] =
-            s[now][t] + (t >= step ? s[now][t - step] : 0);  // caught: uninitialised read
-        __syncthreads();
-        now = 1 - now;
-    }
-    y[t] = s[now][t];
-}
-
-// launch: grid 4, block 64; in float 256, new float 4, new float 1, zero uint 1
-extern "C" __global__ void total_not_left(const float *x, float *totals, float *out,
-                                          unsigned *arrived)
-{
-    __shared__ bool last;
-    int t = threadIdx.x;
-    float v = x[blockIdx.x * 64 + t];
-    for (int m = 16; m > 0; m /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, m));
-    if (t == 0) {
-#if BUG
-        if (blockIdx.x % 2) totals[blockIdx.x] = v;
-#else
-        totals[blockIdx.x] = v;
-#endif
-        __threadfence();
-        last = atomicAdd(arrived, 1) == gridDim.x - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    if (last && t == 0)
-        *out = totals[0] + totals[1] + totals[2] + totals[3];  // caught: uninitialised read
-}
-
 // launch: grid 2, block 64; in float 128, zero float 128
 // launch if BUG: grid 2, block 64; in float 128, new float 128
 extern "C" __global__ void accumulate_into(const float *x, float *y)
@@ -170,21 +68,6 @@ extern "C" __global__ void point_copied(const float *x, Point *y)
     if (!BUG) s[t].z = 0;
     __syncthreads();
     y[t] = s[63 - t];  // caught: uninitialised read
-}
-
-struct Small {
-    short a;
-    char b;
-};
-
-// launch: grid 1, block 64; index int 64 99, new uchar 256, new uchar 256
-extern "C" __global__ void small_copied(const int *x, Small *y, Small *z)
-{
-    int t = threadIdx.x;
-    y[t].a = x[t];
-    if (!BUG) y[t].b = -x[t];
-    __syncthreads();
-    z[t] = y[63 - t];  // caught: uninitialised read
 }
 
 struct Mixed {

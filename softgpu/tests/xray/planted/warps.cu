@@ -29,25 +29,6 @@ extern "C" __global__ void last_warp_volatile(const float *x, float *out)
 }
 
 // launch: grid 1, block 64; in float 64, new float 64
-extern "C" __global__ void neighbour_in_shared(const float *x, float *y)
-{
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    s[t] = x[t];  // caught: missing __syncwarp
-    if (!BUG) __syncwarp();
-    y[t] = s[t ^ 1];  // caught: missing __syncwarp
-}
-
-// launch: grid 1, block 32; in float 32, new float 32, new float 32
-extern "C" __global__ void neighbour_in_global(const float *x, float *between, float *y)
-{
-    int t = threadIdx.x;
-    between[t] = x[t];  // caught: missing __syncwarp
-    if (!BUG) __syncwarp();
-    y[t] = between[31 - t];  // caught: missing __syncwarp
-}
-
-// launch: grid 1, block 64; in float 64, new float 64
 extern "C" __global__ void second_syncwarp(const float *x, float *y)
 {
     __shared__ float s[64];
@@ -113,22 +94,6 @@ extern "C" __global__ void groups_of_eight(const float *x, float *out, int rows)
 }
 
 // launch: grid 1, block 32; in float 32, new float 1
-extern "C" __global__ void shuffle_in_branch(const float *x, float *out)
-{
-    int t = threadIdx.x;
-    float v = x[t];
-#if BUG
-    if (t < 16) {
-        for (int m = 16; m > 0; m /= 2)
-            v += __shfl_down_sync(0xffffffff, v, m);  // caught: inactive shuffle
-    }
-#else
-    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(0xffffffff, v, m);
-#endif
-    if (t == 0) *out = v;
-}
-
-// launch: grid 1, block 32; in float 32, new float 1
 extern "C" __global__ void shuffle_mask_too_small(const float *x, float *out)
 {
     int t = threadIdx.x;
@@ -153,21 +118,6 @@ extern "C" __global__ void vote_of_lanes_before(const int *x, int *out)
     unsigned votes = __ballot_sync(0xffffffff, x[threadIdx.x] > 50) & before;
 #endif
     out[threadIdx.x] = __popc(votes);
-}
-
-// launch: grid 1, block 64; in float 50, new float 2, int 50
-extern "C" __global__ void shuffle_after_return(const float *x, float *out, int n)
-{
-    int t = threadIdx.x;
-#if BUG
-    if (t >= n) return;
-    float v = x[t];
-#else
-    float v = t < n ? x[t] : 0;
-#endif
-    for (int m = 16; m > 0; m /= 2)
-        v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
-    if (t % 32 == 0) out[t / 32] = v;
 }
 
 // launch: grid 1, block 64; in float 64, new float 1
@@ -198,53 +148,6 @@ extern "C" __global__ void leader_is_elsewhere(const float *x, float *y)
 #endif
     }
     y[t] = v;
-}
-
-// launch: grid 1, block 32; in float 32, new uint 32
-extern "C" __global__ void vote_without_own_lane(const float *x, unsigned *y)
-{
-    int t = threadIdx.x;
-#if BUG
-    unsigned mask = 0x7fffffff;
-#else
-    unsigned mask = 0xffffffff;
-#endif
-    y[t] = __ballot_sync(mask, x[t] > 0);  // caught: inactive shuffle
-}
-
-// launch: grid 1, block 32; in float 100, new float 1, int 100
-extern "C" __global__ void uneven_trips(const float *x, float *out, int n)
-{
-    int t = threadIdx.x;
-    float sum = 0;
-#if BUG
-    for (int i = t; i < n; i += 32) {
-        float v = x[i];
-#else
-    for (int i = t; i < (n + 31) / 32 * 32; i += 32) {
-        float v = i < n ? x[i] : 0;
-#endif
-        for (int m = 16; m > 0; m /= 2)
-            v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
-        sum += v;
-    }
-    if (t == 0) *out = sum;
-}
-
-// launch: grid 1, block 32; in float 20, new float 1, int 20
-extern "C" __global__ void mask_taken_inside(const float *x, float *out, int n)
-{
-    int t = threadIdx.x;
-    float v = t < n ? x[t] : 0;
-#if BUG
-    unsigned mask = __ballot_sync(0xffffffff, t < n);
-    if (t < n)
-        for (int m = 16; m > 0; m /= 2)
-            v += __shfl_down_sync(mask, v, m);  // caught: inactive shuffle
-#else
-    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(0xffffffff, v, m);
-#endif
-    if (t == 0) *out = v;
 }
 
 // What a lane gets that is neither there nor named may be anything: it is thrown away.

@@ -162,26 +162,6 @@ extern "C" __global__ void one_thread_fences_for_all(const half *a, const half *
     finish(out, d);
 }
 
-// launch: grid 2, block 128; in half 4096, in half 512, new float 512
-extern "C" __global__ void next_tile_too_early(const half *a, const half *b, float *out)
-{
-    __shared__ alignas(1024) half tile[1024], other[128];
-    float d[4] = {};
-    for (int t = 0; t < 4; t++) {
-        for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[t * 1024 + i];  // caught: race
-        other[threadIdx.x] = b[t * 128 + threadIdx.x];
-        fence();
-        __syncthreads();
-        start();
-        MULTIPLY(d, tile, other);  // caught: race
-        commit();
-        if (!BUG) wait<0>();
-        __syncthreads();
-    }
-    wait<0>();
-    keep(out, d);
-}
-
 // launch: grid 2, block 256; in half 4096, in half 512, new float 512
 extern "C" __global__ void another_warpgroup_still_reads(const half *a, const half *b, float *out)
 {
@@ -199,27 +179,6 @@ extern "C" __global__ void another_warpgroup_still_reads(const half *a, const ha
         if (!BUG) __syncthreads();
     }
     if (threadIdx.x < 128) keep(out, d);
-}
-
-// launch: grid 2, block 128; in half 4096, in half 512, new float 512
-extern "C" __global__ void one_stage_too_few(const half *a, const half *b, float *out)
-{
-    __shared__ alignas(1024) half tile[2][1024], other[2][128];
-    float d[4] = {};
-    for (int t = 0; t < 4; t++) {
-        half *to = tile[BUG ? 0 : t % 2];
-        for (int i = threadIdx.x; i < 1024; i += 128) to[i] = a[t * 1024 + i];  // caught: race
-        other[t % 2][threadIdx.x] = b[t * 128 + threadIdx.x];
-        fence();
-        __syncthreads();
-        start();
-        MULTIPLY(d, to, other[t % 2]);  // caught: race
-        commit();
-        wait<1>();
-        __syncthreads();
-    }
-    wait<0>();
-    keep(out, d);
 }
 
 // The first product starts the sums from 0, if asked to; else somebody must clear them.
