@@ -6,6 +6,7 @@ LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kerne
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 WEEK = $(or $(SEED),$(shell date +%G-W%V))
+CHANGED = $(shell git diff --name-only $(or $(SINCE),HEAD) 2>/dev/null)
 SAMPLE = --sample=$(FRACTION) --sample-tests=$(TESTS) --sample-seed=$(WEEK)
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
@@ -47,8 +48,8 @@ translations: setup
 	@.venv/bin/python scripts/translate.py
 
 # Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only. ENGINE=1: change
-# the software GPU's driver and compiler: do its tests notice, and the sample of make test? It goes on where it was
-# stopped (build/mutants.jsonl). ARGS="--count 60 --only jit".
+# the software GPU's driver and compiler: do its tests notice? It goes on where it was stopped (build/mutants.jsonl).
+# ARGS="--count 60 --only jit".
 mutants: setup
 	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
 
@@ -66,11 +67,12 @@ graders: setup
 	@.venv/bin/python scripts/graders.py
 
 # All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, and of a file's slow
-# tests with fewer cases half, by a hash of their names: others each week. SEED=TEXT: of that text. ARGS goes to pytest.
+# tests with fewer cases half, by a hash of their names: others each week. SEED=TEXT: of that text. Where the driver or
+# the compiler has changed since the last commit, or since the commit SINCE, all cases that this concerns. ARGS goes to pytest.
 test: FRACTION := 0.1
 test: TESTS := 1
 test: setup
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) --changed="$(CHANGED)" softgpu/tests tests notebooks $(ARGS)
 
 # What CI runs: the same with all cases. Wrong kernels of exercises that have not changed since the commit SINCE (by
 # default the last one) take turns: a tenth each week. ROTATING=1: all of them.

@@ -95,6 +95,28 @@ def test_a_sample_has_half_of_the_slow_tests_with_few_cases_and_another_seed_has
     assert samples[0] == samples[1] == halves[0] != samples[2]
 
 
+ONE_LAUNCH = """
+import pytest
+
+LAUNCHES = [pytest.param(n, marks=[pytest.mark.one_launch(n // 4)]) for n in range(80)]
+
+@pytest.mark.parametrize("case", LAUNCHES)
+def test_answer(case):
+    pass
+"""
+
+
+def test_a_sample_has_all_that_a_launch_answers_and_all_that_a_change_concerns(tmp_path):
+    concerned = tmp_path / "softgpu/tests/graphs/test_graphs.py"
+    concerned.parent.mkdir(parents=True)
+    concerned.write_text(CASES)
+    changed = "README.md softgpu/driver/graphs/exec.c"
+    ran = sampled(tmp_path, ONE_LAUNCH, "", f"--changed={changed}")
+    answers = sorted(int(line[:-1].partition("[")[2]) for line in ran if "answer" in line)
+    assert len(answers) == 8 and {n - n % 4 + k for n in answers for k in range(4)} == {*answers}
+    assert len(ran) == 8 + 40 + 40 + 3 + 1
+
+
 TURNS = """
 import pytest
 
