@@ -66,10 +66,10 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, of wrong kernels of
-# unchanged exercises a fortieth, and of a file's slow tests with fewer cases half, by a hash of their names: others each
-# week. SEED=TEXT: of that text. Where the driver or the compiler has changed since the last commit, or since the commit
-# SINCE, all cases that this concerns. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twenty-fifth, of wrong kernels of
+# unchanged exercises a fortieth, and of a file's slow tests with fewer cases two fifths, by a hash of their names: others
+# each week. SEED=TEXT: of that text. Where the driver, the compiler or a kernel of the course has changed since the last
+# commit, or since the commit SINCE, all cases that this concerns. ARGS goes to pytest.
 test: FRACTION := 0.1
 test: TESTS := 1
 test: setup

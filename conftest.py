@@ -114,8 +114,8 @@ def concerned(items, changed):
 def beyond_sample(items, fraction, tests, seed):
     """What a sample leaves out, by a hash of names and the seed: long tests; of each test's cases
     all but a fraction; and of a file's tests that have less than one case in it all but `tests`.
-    Of slow tests half of either stays, of tests that take turns a quarter (at least one does; over
-    many seeds, all do)."""
+    Of slow tests two fifths of either stay, of tests that take turns a quarter (at least one does;
+    over many seeds, all do)."""
 
     cases, part, few = defaultdict(set), {}, defaultdict(list)
     for item in items:
@@ -123,7 +123,7 @@ def beyond_sample(items, fraction, tests, seed):
             test = item.nodeid.partition("[")[0]
             cases[test].add(drawn_by(item))
             slow, turns = map(item.get_closest_marker, ("slow", "rotating"))
-            part[test] = min(part.get(test, 1), 0.25 if turns else 0.5 if slow else 1)
+            part[test] = min(part.get(test, 1), 0.25 if turns else 0.4 if slow else 1)
     for test, names in cases.items():
         if len(names) * fraction * part[test] < 1:
             few[test.partition("::")[0], tests * part[test]].append(test)

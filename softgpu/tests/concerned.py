@@ -1,5 +1,6 @@
-"""Which tests a change of the driver or of the compiler concerns: `make test` runs all of their
-cases, and `make mutants ENGINE=1` no others. Imports nothing of softgpu, so that both can ask."""
+"""Which tests a change of the driver, of the compiler or of the course's kernels concerns: `make
+test` runs all of their cases, and `make mutants ENGINE=1` no others. Imports nothing of softgpu, so
+that both can ask."""
 
 from __future__ import annotations
 
@@ -34,9 +35,15 @@ TESTS = {
 }
 """Of a folder: those that a change there concerns, the most telling first."""
 
+TOPICS = {"col2im": "im2col", "higherdim": "reduce", "ranks": "collective", "rowreduce": "reduce"}
+"""Of a folder of kernels: whose tests try them, if not those of its own name."""
+
 
 def tests_of(changed: str) -> list[str]:
     """Files and folders of tests, for a changed file, both by their paths in the repository."""
+    if changed.startswith("cuda_src/"):
+        topic = PurePath(changed).parts[1]
+        return [f"tests/course/test_{TOPICS.get(topic, topic)}.py"]
     folders = (parent.as_posix() for parent in PurePath(changed).parents)
     named = (TESTS.get(folder.removeprefix("softgpu/"), "") for folder in folders)
     tests = next(filter(None, named), "")
