@@ -36,7 +36,7 @@ TESTS = {
 """Of a folder: those that a change there concerns, the most telling first."""
 
 TOPICS = {"col2im": "im2col", "higherdim": "reduce", "ranks": "collective", "rowreduce": "reduce"}
-"""Of a folder of kernels: whose tests try them, if not those of its own name."""
+"""Folders of kernels that tests of another name try."""
 
 
 def tests_of(changed: str) -> list[str]:
