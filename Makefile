@@ -6,6 +6,7 @@ LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kerne
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 WEEK = $(or $(SEED),$(shell date +%G-W%V))
+CHANGED = $(shell git diff --name-only $(or $(SINCE),HEAD) 2>/dev/null)
 SAMPLE = --sample=$(FRACTION) --sample-tests=$(TESTS) --sample-seed=$(WEEK)
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
@@ -47,8 +48,8 @@ translations: setup
 	@.venv/bin/python scripts/translate.py
 
 # Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only. ENGINE=1: change
-# the software GPU's driver and compiler: do its tests notice, and the sample of make test? It goes on where it was
-# stopped (build/mutants.jsonl). ARGS="--count 60 --only jit".
+# the software GPU's driver and compiler: do its tests notice? It goes on where it was stopped (build/mutants.jsonl).
+# ARGS="--count 60 --only jit".
 mutants: setup
 	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
 
@@ -61,12 +62,14 @@ reworded: setup
 fuzz: setup
 	@$(RUN) softgpu.tests.ptx.fuzz $(or $(ARGS),60)
 
-# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, and of a file's slow
-# tests with fewer cases half, by a hash of their names: others each week. SEED=TEXT: of that text. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twenty-fifth, of wrong kernels of
+# unchanged exercises a fortieth, and of a file's slow tests with fewer cases two fifths, by a hash of their names: others
+# each week. SEED=TEXT: of that text. Where the driver, the compiler or a kernel of the course has changed since the last
+# commit, or since the commit SINCE, all cases that this concerns. ARGS goes to pytest.
 test: FRACTION := 0.1
 test: TESTS := 1
 test: setup
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) --changed="$(CHANGED)" softgpu/tests tests notebooks $(ARGS)
 
 # What CI runs: the same with all cases. Wrong kernels of exercises that have not changed since the commit SINCE (by
 # default the last one) take turns: a tenth each week. ROTATING=1: all of them.
@@ -83,9 +86,9 @@ products: setup
 	@$(RUN) softgpu.tests.conformance.products $(ARGS)
 	@$(RUN) softgpu.tests.conformance.groups $(ARGS)
 
-# The fast part of it, for every save: a fiftieth of the cases, of a file's tests with fewer half, without what is slow.
+# The fast part of it, for every save: a fiftieth of the cases, of a file's tests with fewer two fifths, without what is slow.
 check: FRACTION := 0.02
-check: TESTS := 0.5
+check: TESTS := 0.4
 check: lint
 	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" softgpu/tests tests $(ARGS)
 

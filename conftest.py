@@ -42,6 +42,7 @@ _finished = itertools.count(1)
 
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
+    parser.addoption("--changed", default="", help="files whose tests a sample has with all cases")
     parser.addoption("--sample-tests", type=float, default=1, help="and of tests with few of them")
     parser.addoption("--rotating", type=float, default=1, help="which fraction of tests marked so")
     parser.addoption("--marked", action="store_true", help="a mark before each sentence")
@@ -72,6 +73,7 @@ def pytest_collection_modifyitems(config, items):
     left_out = set()
     if (fraction := config.getoption("--sample")) < 1:
         left_out = beyond_sample(items, fraction, tests, seed)
+        left_out -= concerned(items, config.getoption("--changed").split())
     elif (fraction := config.getoption("--rotating")) < 1:
         rotating = [item.nodeid for item in items if item.get_closest_marker("rotating")]
         waiting = set(rotating).difference(drawn(rotating, fraction, seed))
@@ -93,17 +95,35 @@ def drawn(names, share, seed):
     return names[: max(round(len(names) * share), 1)]
 
 
+def drawn_by(item):
+    """The name that decides whether an item is in a sample: its own, or one that it shares with
+    those that the same launch answers."""
+    mark = item.get_closest_marker("one_launch")
+    return f"{item.nodeid.partition('[')[0]}[{mark.args[0]}]" if mark else item.nodeid
+
+
+def concerned(items, changed):
+    """All cases, but of long tests, that changes of these files concern."""
+    from softgpu.tests.concerned import tests_of  # not above: softgpu reads the environment
+
+    tests = tuple(test for file in changed for test in tests_of(file))
+    near = (item for item in items if item.nodeid.startswith(tests))
+    return {item for item in near if not item.get_closest_marker("long")}
+
+
 def beyond_sample(items, fraction, tests, seed):
     """What a sample leaves out, by a hash of names and the seed: long tests; of each test's cases
     all but a fraction; and of a file's tests that have less than one case in it all but `tests`.
-    Of slow tests half of either stays (at least one does; over many seeds, all do)."""
+    Of slow tests two fifths of either stay, of tests that take turns a quarter (at least one does;
+    over many seeds, all do)."""
 
-    cases, part, few = defaultdict(list), {}, defaultdict(list)
+    cases, part, few = defaultdict(set), {}, defaultdict(list)
     for item in items:
         if not item.get_closest_marker("long"):
             test = item.nodeid.partition("[")[0]
-            cases[test].append(item.nodeid)
-            part[test] = 0.5 if item.get_closest_marker("slow") else 1
+            cases[test].add(drawn_by(item))
+            slow, turns = map(item.get_closest_marker, ("slow", "rotating"))
+            part[test] = min(part.get(test, 1), 0.25 if turns else 0.4 if slow else 1)
     for test, names in cases.items():
         if len(names) * fraction * part[test] < 1:
             few[test.partition("::")[0], tests * part[test]].append(test)
@@ -111,7 +131,7 @@ def beyond_sample(items, fraction, tests, seed):
         for test in {*names}.difference(drawn(names, share, seed)):
             del cases[test]
     kept = {n for test, names in cases.items() for n in drawn(names, fraction * part[test], seed)}
-    return {item for item in items if item.nodeid not in kept}
+    return {item for item in items if drawn_by(item) not in kept}
 
 
 def turn(item):

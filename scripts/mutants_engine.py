@@ -1,13 +1,13 @@
 """Change the software GPU in one small way at a time, and count which changes its tests find.
 
 A change is of an operator, a constant, a condition or a line of driver/ or jit/. What compiles to
-the same machine code is none. Tests run in a copy: first the sample of `make test`, then, where it
-finds nothing, all cases. What found another change of the same file goes first, then what found one
-of the same folder. Which changes come first is decided by a hash, and the same every time. The log
-has a line for each; the next call skips what is in it and goes on.
+the same machine code is none. Tests that a change of the file concerns run in a copy, with all of
+their cases, as they do in `make test`. What found another change of the same file goes first, then
+what found one of the same folder. Which changes come first is decided by a hash, and the same every
+time. The log has a line for each; the next call skips what is in it and goes on.
 
     python scripts/mutants_engine.py [--count 60] [--seed TEXT] [--only driver/watch jit]
-        [--sample 0.1] [--log build/mutants.jsonl]
+        [--log build/mutants.jsonl]
 """
 
 import argparse
@@ -16,45 +16,21 @@ import io
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import time
 import tokenize
-from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY, CACHE = ROOT / "build/mutants", ROOT / "build/mutants-cache"
 LOG = ROOT / "build/mutants.jsonl"
+tests_of = runpy.run_path(ROOT / "softgpu/tests/concerned.py")["tests_of"]  # softgpu is the copy's
 LIMIT_S = 1800
 """After so long a run of tests hangs, which counts as found."""
 
-TESTS = {  # of a folder: those that a change there concerns, the most telling first
-    "driver/api": "driver/test_contexts_and_streams.py driver/test_entry_points.py"
-    " driver/test_driver.py test_declarations.py",
-    "driver/base": "driver graphs test_devices.py test_declarations.py",
-    "driver/count": "driver/test_rules.py xray/test_xray.py xray/test_clock.py",
-    "driver/graphs": "graphs",
-    "driver/memory": "driver/test_memory_calls.py driver/test_driver.py graphs test_devices.py"
-    " test_textures.py test_bulk.py test_ipc.py ../../tests/course/test_tensormap.py",
-    "driver/modules": "driver/test_driver.py driver/test_libraries.py",
-    "driver/run": "driver test_softgpu.py test_clusters.py test_bulk.py test_wgmma.py"
-    " test_groups.py test_textures.py test_conformance.py test_programs.py"
-    " xray/test_sanitizer.py",
-    "driver/streams": "driver/test_beside.py driver/test_contexts_and_streams.py"
-    " driver/test_driver.py graphs test_devices.py",
-    "driver/watch": "xray/test_sanitizer.py test_findings.py xray/test_ways.py"
-    " test_bulk.py driver/test_torn.py",
-    "jit/analysis": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py"
-    " xray/test_ways.py",
-    "jit/builds": "jit xray/test_sanitizer.py xray/test_xray.py xray/test_ways.py",
-    "jit/emit": "jit test_softgpu.py test_conformance.py test_clusters.py",
-    "jit/facts": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py",
-    "jit/instructions": "test_softgpu.py test_conformance.py test_bulk.py test_textures.py"
-    " test_wgmma.py test_groups.py driver/test_together.py jit",
-    "jit": "jit test_softgpu.py",
-}
 SHARED = [
     (r"(?<![<>\-=])(<|>)(?![<>=])(?=[ ])", r"\1="),
     (r"(<|>)=(?= )", r"\1"),
@@ -188,7 +164,7 @@ class Copy:
         self.build.link(objects, linked)
         os.replace(linked, self.build.LIBRARY)
 
-    def find(self, tests, *options, first=()):
+    def find(self, tests, first=()):
         """The first test that fails, or how else they end; None if they pass. Pytest begins with
         `first`, since it takes them for what failed last."""
         failures = COPY / ".pytest_cache/v/cache/lastfailed"
@@ -199,7 +175,7 @@ class Copy:
         environment = os.environ | {name: str(value) for name, value in own.items()}
         try:
             done = subprocess.run(
-                [*command, *options, *tests], cwd=COPY, env=environment, timeout=LIMIT_S,
+                [*command, *tests], cwd=COPY, env=environment, timeout=LIMIT_S,
                 errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
@@ -216,14 +192,8 @@ class Copy:
         return "::" not in test or test in self.passed
 
 
-def tests_of(path):
-    """The tests that a change in this file concerns, as pytest takes them."""
-    folder = str(path.parent.relative_to(ROOT / "softgpu"))
-    return [os.path.normpath(f"softgpu/tests/{name}") for name in TESTS[folder].split()]
-
-
 class Log:
-    """What was tried, a line of JSON each: the change, who found it, and by which test."""
+    """What was tried, a line of JSON each: the change, and which test found it."""
 
     def __init__(self, path):
         self.path, self.done = path, {}
@@ -246,17 +216,14 @@ class Log:
         return [test for test in dict.fromkeys(found) if "::" in test]
 
 
-def tried(copy, log, path, what, sample):
-    """One change, in place already: who finds it, "the sample", "all cases" or "nothing"."""
-    tests, first, start = tests_of(path), log.finders(path), time.monotonic()
-    by, found = "the sample", copy.find(tests, f"--sample={sample}", first=first)
-    if not found:
-        by, found = "all cases", copy.find(tests, first=first)
+def tried(copy, log, path, what):
+    """One change, in place already: which test finds it."""
+    tests, start = tests_of(str(path.relative_to(ROOT))), time.monotonic()
+    found = copy.find(tests, first=log.finders(path))
     copy.restore(path)
     if found and not copy.passes(found):
         sys.exit(f"{found} fails without a change, too")
-    by, seconds = by if found else "nothing", round(time.monotonic() - start)
-    log.add(change=what, by=by, test=found or "", seconds=seconds)
+    log.add(change=what, test=found or "", seconds=round(time.monotonic() - start))
 
 
 def main():
@@ -264,25 +231,19 @@ def main():
     parser.add_argument("--count", type=int, default=300, help="how many changes (300)")
     parser.add_argument("--seed", default="", help="a text: other changes")
     parser.add_argument("--only", nargs="*", default=[""], help="parts of paths of files to change")
-    parser.add_argument("--sample", default="0.1", help="the fraction of cases that runs first")
     parser.add_argument("--log", type=Path, default=LOG, help="what was tried; goes on from there")
     asked = parser.parse_args()
-    copy, log, counted = Copy(), Log(asked.log), Counter()
+    copy, log, found = Copy(), Log(asked.log), []
     for path, what, text in chosen(asked.only, asked.seed):
-        if counted.total() == asked.count:
+        if len(found) == asked.count:
             break
         if what not in log.done:
             if not copy.put(path, text):
                 continue
-            tried(copy, log, path, what, asked.sample)
-        result = log.done[what]
-        counted[result["by"]] += 1
-        print(
-            f"{counted.total()}. found by {result['by']}: {what}\n    {result['test']}", flush=True
-        )
-    sample = counted["the sample"]
-    both = sample + counted["all cases"]
-    print(f"of {counted.total()} changes the sample finds {sample}, all cases {both}")
+            tried(copy, log, path, what)
+        found.append(log.done[what]["test"])
+        print(f"{len(found)}. {what}\n    {found[-1] or 'nothing finds it'}", flush=True)
+    print(f"of {len(found)} changes tests find {sum(map(bool, found))}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 Pages, notebooks' Markdown, predictions; comments, docstrings and strings of Python, C, CUDA."""
 
-import io
 import json
 import re
 import subprocess
 import sys
-import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +19,10 @@ ROW = re.compile(r"^\| `(?P<pattern>.*)` \| (?P<instead>.*) \|$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 STRING = re.compile(r'"(?:[^"\n\\]|\\.)*"')
 OF_C = re.compile(rf"//[^\n]*|/\*.*?\*/|{STRING.pattern}", re.DOTALL)
-OF_PYTHON = tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)
+OF_PYTHON = re.compile(
+    rf"""#[^\n]*|("{{3}}|'{{3}})(?:[^\\]|\\.)*?\1|{STRING.pattern}|'(?:[^'\n\\]|\\.)*'""",
+    re.DOTALL,
+)
 
 
 def turns(table):
@@ -34,6 +35,8 @@ def objections(path, text, banned):
     """What is found in a file, a line each; a turn may go on in the next line."""
     prose = _prose(path, text)
     flat = prose.replace("\n", " ")
+    if not re.search("|".join(pattern.pattern for pattern, _ in banned), flat, re.I):
+        return  # as nearly always: sooner than one pattern after the other
     for pattern, instead in banned:
         for found in pattern.finditer(flat):
             number = prose.count("\n", 0, found.start()) + 1
@@ -48,22 +51,20 @@ def _prose(path, text):
     elif path.suffix == ".json":
         text = "\n".join(STRING.findall(text))
     elif path.suffix == ".py":
-        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-        text = _at_its_lines((t.start[0], t.string) for t in tokens if t.type in OF_PYTHON)
+        text = _at_its_lines(text, OF_PYTHON)
     elif path.suffix in C:
-        text = _at_its_lines(
-            (text.count("\n", 0, m.start()) + 1, m[0]) for m in OF_C.finditer(text)
-        )
+        text = _at_its_lines(text, OF_C)
     return CODE.sub(lambda m: re.sub(r"[^\n]+", "`", m[0]), text)
 
 
-def _at_its_lines(pieces):
-    """A text that has each of (line, piece) at its line, without signs of comments."""
-    lines = []
-    for first, piece in pieces:
-        for number, line in enumerate(piece.splitlines(), first):
-            lines += [""] * (number - len(lines))
-            lines[number - 1] = f"{lines[number - 1]} {line.strip(' #/*')}".strip()
+def _at_its_lines(text, kept):
+    """What the pattern finds, each at its line, without signs of comments."""
+    lines, last, at = [], 0, 0
+    for found in kept.finditer(text):
+        last, at = last + text.count("\n", at, found.start()), found.start()
+        for number, line in enumerate(found[0].splitlines(), last):
+            lines += [""] * (number + 1 - len(lines))
+            lines[number] = f"{lines[number]} {line.strip(' #/*')}".strip()
     return "\n".join(lines)
 
 

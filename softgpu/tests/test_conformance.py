@@ -56,9 +56,14 @@ def _explained(case: Case, kernel: Kernel, got: bytes, want: bytes, at: np.ndarr
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", CASES, ids=lambda name: name.replace("/", "-", 1))
-def test_answer(name: str) -> None:
+def _case(name: str) -> object:
     """A family's cases, which share modules, have the first part of their names in common."""
+    mark = pytest.mark.one_launch(CASES[name][1].entry)
+    return pytest.param(name, id=name.replace("/", "-", 1), marks=[mark])
+
+
+@pytest.mark.parametrize("name", [*map(_case, CASES)])
+def test_answer(name: str) -> None:
     module, kernel, case = CASES[name]
     assert name in GOLDEN.names(), "no answer was recorded for this case"
     stale = "the case has changed since its answer was recorded"

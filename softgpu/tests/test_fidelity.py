@@ -104,7 +104,7 @@ def test_json_has_it():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long  # compiles all kernels of conformance whole
 def test_the_recorded_forms_are_those_of_the_goldens():
     """Else: python -m softgpu.tests.recorded_forms."""
     assert RECORDED.read_text().split() == recorded()

@@ -87,12 +87,34 @@ def test_a_sample_has_a_fraction_of_each_tests_cases_and_another_seed_has_others
     assert samples[0] == samples[1] != samples[2]
 
 
-def test_a_sample_has_half_of_the_slow_tests_with_few_cases_and_another_seed_has_others(tmp_path):
+def test_a_sample_has_some_of_the_slow_tests_with_few_cases_and_another_seed_has_others(tmp_path):
     text = "import pytest\n" + "".join(FEW.format(number=number) for number in range(8))
     samples = [sampled(tmp_path, text, seed) for seed in ("", "", "2026-11-27")]
-    halves = [sampled(tmp_path, text, "", f"--sample-tests={share}") for share in (1, 0.5)]
-    assert [*map(len, [*samples, *halves])] == [8 + 4] * 3 + [8 + 4, 4 + 2]
-    assert samples[0] == samples[1] == halves[0] != samples[2]
+    parts = [sampled(tmp_path, text, "", f"--sample-tests={share}") for share in (1, 0.5)]
+    assert [*map(len, [*samples, *parts])] == [8 + 3] * 3 + [8 + 3, 4 + 2]
+    assert samples[0] == samples[1] == parts[0] != samples[2]
+
+
+ONE_LAUNCH = """
+import pytest
+
+LAUNCHES = [pytest.param(n, marks=[pytest.mark.one_launch(n // 4)]) for n in range(80)]
+
+@pytest.mark.parametrize("case", LAUNCHES)
+def test_answer(case):
+    pass
+"""
+
+
+def test_a_sample_has_all_that_a_launch_answers_and_all_that_a_change_concerns(tmp_path):
+    concerned = tmp_path / "softgpu/tests/graphs/test_graphs.py"
+    concerned.parent.mkdir(parents=True)
+    concerned.write_text(CASES)
+    changed = "README.md softgpu/driver/graphs/exec.c cuda_src/softmax/online.cu"
+    ran = sampled(tmp_path, ONE_LAUNCH, "", f"--changed={changed}")
+    answers = sorted(int(line[:-1].partition("[")[2]) for line in ran if "answer" in line)
+    assert len(answers) == 8 and {n - n % 4 + k for n in answers for k in range(4)} == {*answers}
+    assert len(ran) == 8 + 40 + 40 + 3 + 1
 
 
 TURNS = """

@@ -300,10 +300,14 @@ INLINE void floats(const Mma *m, Format of_a, Format of_b)
 FLOATS(halves, MMA_F16, MMA_F16)
 FLOATS(bfloats, MMA_BF16, MMA_BF16)
 FLOATS(tf32s, MMA_TF32, MMA_TF32)
-FLOATS(e4m3s, MMA_E4M3, MMA_E4M3)
-FLOATS(e5m2s, MMA_E5M2, MMA_E5M2)
-FLOATS(e4m3_e5m2s, MMA_E4M3, MMA_E5M2)
-FLOATS(e5m2_e4m3s, MMA_E5M2, MMA_E4M3)
+
+/* Of 8 bits, one function for all: each would take a second to compile. */
+NEWER_TOO static void eights(const Mma *m, uint32_t type_a, uint32_t type_b)
+{
+    Format a = formats[type_a], b = formats[type_b];
+    a.bits = b.bits = 8;
+    floats(m, a, b);
+}
 
 /* ---- of whole matrices ---- */
 
@@ -449,8 +453,8 @@ void sg_mma(uint32_t type, uint32_t m, uint32_t k, uint32_t how, uint32_t select
     case MMA_F16: halves(&mma); break;
     case MMA_BF16: bfloats(&mma); break;
     case MMA_TF32: tf32s(&mma); break;
-    case MMA_E4M3: (how & MMA_OTHER_B ? e4m3_e5m2s : e4m3s)(&mma); break;
-    case MMA_E5M2: (how & MMA_OTHER_B ? e5m2_e4m3s : e5m2s)(&mma); break;
+    case MMA_E4M3: eights(&mma, type, how & MMA_OTHER_B ? MMA_E5M2 : MMA_E4M3); break;
+    case MMA_E5M2: eights(&mma, type, how & MMA_OTHER_B ? MMA_E4M3 : MMA_E5M2); break;
     case MMA_BYTES: bytes(&mma, m); break;
     case MMA_NIBBLES: nibbles(&mma, m); break;
     default: bits(&mma, m);
