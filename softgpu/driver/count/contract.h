@@ -22,7 +22,8 @@ enum Counter {
     COUNT_NEAR,       /* turns that these take in the L1 */
     COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
     COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
-    COUNT_LOOP_MORE   /* their sectors or conflicts */
+    COUNT_LOOP_MORE,  /* their sectors or conflicts */
+    COUNT_ROWS        /* requests that were noted as a Row: others of their counts follow from it */
 };
 /* Counters of a barrier, in the same places. */
 enum BarrierCounter {
@@ -58,6 +59,19 @@ typedef struct Sample {
     uint32_t site, warp, mask, bytes; /* bytes: of each lane */
     uint64_t lanes[LANES];            /* addresses; shared memory: offsets; shuffles: source lane */
 } Sample;
+
+/* All lanes of a warp access bytes of global memory that lie in a row. Compiled code notes it, and
+   calls sg_profile_noted when there is no room for more. */
+typedef struct Row {
+    uint64_t first;
+    uint32_t at, site; /* at: instructions that the warp had executed */
+    uint32_t counter;  /* the first of the site's */
+    uint16_t warp, bytes;
+} Row;
+typedef struct Rows {
+    Row *next, *end;
+    Row of[64];
+} Rows;
 
 /* What a launch did to one allocation, in distinct sectors. */
 typedef struct Touched {
@@ -117,6 +131,7 @@ typedef int (*ProfiledCallback)(const Profile *);
 void sg_profile_all(ProfiledCallback);
 uint32_t sg_profile_enter(Warp *); /* whether its block is watched */
 void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
+void sg_profile_noted(Warp *);
 void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
                     uint32_t mask);
 void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,

@@ -4,8 +4,9 @@ Counters, in this order: instructions done by each warp of the block, then where
 needed the counts of each site (as in that file) and three of each basic block, which here ends at a
 call, too: how often a warp ran it, how many lanes were missing, and how often one test for all of
 its accesses held. The notes say where each is: "sites" and "blocks"; "proven" is what follows from
-the third; "exchanges" are what warps do in each block beside that; "callers" are of lines in other
-files. Both tiers have the same counters, as a report may read the notes of the other one.
+the third, and from how many rows a site has noted; "exchanges" are what warps do in each block
+beside that; "callers" are of lines in other files. Both tiers have the same counters, as a report
+may read the notes of the other one.
 
 Terms: basic-block profiling (Ball, Larus 1994; docs/terms.md).
 """
@@ -33,7 +34,8 @@ _TENSOR = contract.values("TensorCounter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
-_WORD, _BANKS = 4, 128  # bytes
+_WORD, _SECTOR, _LINE, _BANKS = 4, 32, 128, 128  # bytes
+_ROW = contract.dtype("Row")
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
 
@@ -136,20 +138,43 @@ class Counter(Observer):
         in_a_row = stretch.guess is Guess.IN_A_ROW
         if access.space == "const" or (merged and not merged.bytes):
             return
-        addresses = to_host(self.e, access.address, access.space)
-        first, gaps = self.e.pieces(access, *access.sum())
         if merged and in_a_row:
-            self.scattered(access.site, addresses)
-        elif access.space == "shared":
+            self._scattered(access)
+            return
+        first, gaps = self.e.pieces(access, *access.sum())
+        if access.space == "shared":
             self._shared(access.site, merged.bytes if merged else access.bytes, in_a_row, gaps)
-        else:
-            with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
-                self.e.say_work()
-                step = f"i32 {access.bytes * in_a_row}", "i32 -1"
-                where = "ptr %w", self.e.site_pointer(access.site), f"i32 {access.site}"
-                self.e.call_void("sg_profile_row", *where, access.host(first), *step)
-                otherwise()
-                self.scattered(access.site, addresses)
+            return
+        with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
+            size = access.bytes * (LANES if in_a_row else 1)
+            self._note(access.site, access.host(first), size)
+            otherwise()
+            self._scattered(access)
+
+    def _scattered(self, access: Access) -> None:
+        self.scattered(access.site, to_host(self.e, access.address, access.space))
+
+    def _note(self, site: int, first: Value, size: int) -> None:
+        """All lanes access `size` bytes of global memory that lie in a row."""
+        counter = self.e.of_site(site)
+        lines = -(-size // _LINE)
+        told = {"active": LANES, "requests": 1, "ideal": -(-size // _SECTOR), "near": lines}
+        amounts = [[counter + SITE_COUNTERS.index(name), n] for name, n in told.items()]
+        self.e.notes["proven"].append([counter + SITE_COUNTERS.index("rows"), amounts])
+        row = self.e.assign("load ptr, ptr %rows")
+        at = self.e.assign(f"trunc i64 {self.e.assign('load i64, ptr %work')} to i32")
+        warp = self.e.assign("trunc i32 %warp.id to i16")
+        fields = {"first": first, "at": f"i32 {at}", "site": f"i32 {site}"}
+        fields |= {"counter": f"i32 {counter}", "warp": f"i16 {warp}", "bytes": f"i16 {size}"}
+        for name, value in fields.items():
+            place = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.fields[name][1]}")
+            self.e.line(f"store {value}, ptr {place}")
+        after = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.itemsize}")
+        self.e.line(f"store ptr {after}, ptr %rows")
+        end = self.e.assign("load ptr, ptr %rows.end")
+        full = self.e.assign(f"icmp eq ptr {after}, {end}")
+        with self.e.when(Value(full, "i1", True)):
+            self.e.call_void("sg_profile_noted", "ptr %w")
 
     def _shared(self, site: int, bytes: int, in_a_row: bool, gaps: list[Value]) -> None:
         """All lanes access shared memory, in pieces that do not meet halfway."""
@@ -206,6 +231,7 @@ class ProfiledEmitter(ProvingEmitter):
         self._line = self.function.source
         self.copied_from: Value  # by the cp.async at hand
         self._proven_runs: int  # the counter of the block at hand
+        self._proven_amounts: list[list[int]]  # what follows from it
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
@@ -232,7 +258,12 @@ class ProfiledEmitter(ProvingEmitter):
             self.entry.append(f"%watched.flag = {enter}")
         else:
             self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
-        self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
+        self.entry += [
+            "%watched = icmp ne i32 %watched.flag, 0",
+            f"%w.rows = getelementptr i8, ptr %w, i64 {contract.WARP['rows']}",
+            "%rows = load ptr, ptr %w.rows",
+            f"%rows.end = getelementptr i8, ptr %rows, i64 {contract.ffi.offsetof('Rows', 'end')}",
+        ]
 
     # --- counters ---------------------------------------------------------------------------
 
@@ -289,12 +320,13 @@ class ProfiledEmitter(ProvingEmitter):
 
     def begin_proven(self) -> None:
         """Most of its counts follow from how often it runs."""
-        self.notes["proven"].append([self._proven_runs, []])
+        self._proven_amounts = []
+        self.notes["proven"].append([self._proven_runs, self._proven_amounts])
         self.increase(self._proven_runs, "1")
 
     def as_proven(self, counter: int, amount: int) -> None:
         """Count this amount each time that the proven block at hand runs."""
-        self.notes["proven"][-1][1].append([counter, amount])
+        self._proven_amounts.append([counter, amount])
 
     def together(self, gaps: list[Value], step: int) -> Value:
         """Whether pieces follow each other, with `step` bytes from lane to lane."""
