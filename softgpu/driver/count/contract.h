@@ -9,21 +9,19 @@
 
 /* Counters of a site. An access counts in each kind of memory that its lanes touch. */
 enum Counter {
-    COUNT_ACTIVE,   /* lanes, summed over the warp instructions */
     COUNT_REQUESTS, /* of global memory */
     COUNT_SECTORS,
     COUNT_IDEAL,  /* sectors, if the bytes lay side by side */
+    COUNT_LINES,  /* of 128 bytes, summed over the requests of global memory */
+    COUNT_NEAR,   /* turns that these take in the L1 */
     COUNT_SHARED, /* requests of shared memory */
     COUNT_WAVEFRONTS,
     COUNT_CONFLICTS, /* wavefronts beyond the least */
     COUNT_LOCAL,     /* requests of local memory */
     COUNT_LOCAL_SECTORS,
-    COUNT_LINES,      /* of 128 bytes, summed over the requests of global memory */
-    COUNT_NEAR,       /* turns that these take in the L1 */
     COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
     COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
-    COUNT_LOOP_MORE,  /* their sectors or conflicts */
-    COUNT_ROWS        /* requests that were noted as a Row: others of their counts follow from it */
+    COUNT_LOOP_MORE   /* their sectors or conflicts */
 };
 /* Counters of a barrier, in the same places. */
 enum BarrierCounter {
@@ -60,7 +58,7 @@ typedef struct Sample {
     uint64_t lanes[LANES];            /* addresses; shared memory: offsets; shuffles: source lane */
 } Sample;
 
-/* All lanes of a warp access bytes of global memory that lie in a row. Compiled code notes it, and
+/* A warp accesses bytes of global memory that lie in a row, in one turn. Compiled code notes it, and
    calls sg_profile_noted when there is no room for more. */
 typedef struct Row {
     uint64_t first;
@@ -137,8 +135,8 @@ void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint
 void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
                       uint32_t mask);
 /* ldmatrix and stmatrix: each lane of `rows` has the address of one. */
-void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t rows,
-                     uint32_t mask);
+void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
+                     uint32_t rows);
 void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
                      int32_t delta, uint32_t bytes);
 void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,

@@ -157,23 +157,19 @@ static Touch touch_of(const Counting *own, uint32_t warp, uint32_t done, uint32_
     return (Touch){.block = own->block - 1, .at = at, .site = site, .kind = kind};
 }
 
-static void count_range(Counting *own, uint64_t *count, const Touch *who, uint64_t first,
-                        uint64_t last)
-{
-    count[COUNT_SECTORS] += last / SECTOR - first / SECTOR + 1;
-    count[COUNT_LINES] += last / LINE - first / LINE + 1;
-    const uint64_t moved = note_touched(own, who->site, first, last, who->kind);
-    touches_range(&own->trace, who, first + moved, last + moved);
-}
-
-/* What compiled code has noted, before anything else of the block is traced. */
+/* What has been noted, before anything else of the block is traced. */
 static void count_rows(Counting *own, const Job *job, uint64_t *counters)
 {
     for (const Row *r = own->rows.of; r < own->rows.next; r++) {
-        uint64_t *count = counters + r->counter;
+        uint64_t *count = counters + r->counter, first = r->first, last = first + r->bytes - 1;
         const Touch who = touch_of(own, r->warp, r->at, r->site, job->kernel->sites[r->site].kind);
-        count[COUNT_ROWS]++;
-        count_range(own, count, &who, r->first, r->first + r->bytes - 1);
+        count[COUNT_REQUESTS]++;
+        count[COUNT_SECTORS] += last / SECTOR - first / SECTOR + 1;
+        count[COUNT_IDEAL] += (r->bytes + SECTOR - 1u) / SECTOR;
+        count[COUNT_LINES] += last / LINE - first / LINE + 1;
+        count[COUNT_NEAR] += (r->bytes + LINE - 1u) / LINE;
+        const uint64_t moved = note_touched(own, r->site, first, last, who.kind);
+        touches_range(&own->trace, &who, first + moved, last + moved);
     }
     own->rows.next = own->rows.of;
     own->rows.end = own->rows.of + sizeof own->rows.of / sizeof *own->rows.of;
@@ -381,7 +377,6 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
         elsewhere = in_other_blocks(w, address, mask);
     }
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     if (shared) count_shared(w, count, address, 0, shared, s->bytes, joins);
     if (local) count_local(w, count, address, local, s->bytes);
     mask &= ~(shared | local | elsewhere);
@@ -399,11 +394,10 @@ void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *a
 
 /* Unlike loads of 16 bytes, matrices never share a wavefront. */
 void sg_profile_rows(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
-                     uint32_t rows, uint32_t mask)
+                     uint32_t rows)
 {
     if (!rows) return;
     count_lanes(w, count, site, address, rows, false);
-    count[COUNT_ACTIVE] += __builtin_popcount(mask & ~rows);
     if (w->watched) sample_lanes(w, site, address, rows, 0, SITE(w, site)->bytes);
 }
 
@@ -419,14 +413,11 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     if (s->space == SPACE_GLOBAL && one_turn) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
-        count[COUNT_ACTIVE] += __builtin_popcount(mask);
-        count[COUNT_REQUESTS]++;
-        count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
-        count[COUNT_NEAR] += (last - begin + LINE) / LINE;
-        Counting *own = w->worker->counting;
-        count_rows(own, w->worker->job, w->counters);
-        const Touch who = touch_of(own, w->warp_id, w->counters[w->warp_id], site, s->kind);
-        count_range(own, count, &who, begin, last);
+        Rows *rows = w->rows;
+        *rows->next++ = (Row){.first = begin, .at = w->counters[w->warp_id], .site = site,
+                              .counter = count - w->counters, .warp = w->warp_id,
+                              .bytes = last - begin + 1};
+        if (rows->next == rows->end) sg_profile_noted(w);
         if (w->watched) sample_row(w, site, first, step, mask);
         return;
     }
@@ -440,7 +431,6 @@ void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *ad
                      uint32_t mask, int32_t delta, uint32_t bytes)
 {
     if (!mask) return;
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     count_shared(w, count, address, delta, mask, bytes, SITE(w, site)->kind == SITE_LOAD);
     if (w->watched) sample_lanes(w, site, address, mask, delta, bytes);
 }
@@ -586,7 +576,6 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
 {
     const struct Site *s = SITE(w, site);
     uint32_t shared = 0, lanes = mask;
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     if (how & AS_ONE_LANE || (how & AS_ONE_LANE_IF_FULL && mask == UINT32_MAX))
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
@@ -661,7 +650,6 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
     Gathering *g = &own->gathering[id % BARRIERS];
     uint32_t warp = w->warp_id, done = w->counters[warp];
     if (g->arrived >> warp & 1) open_barrier(g, w->counters);
-    w->counters[counter + COUNT_ACTIVE] += __builtin_popcount(mask);
     w->counters[counter + COUNT_ARRIVALS]++;
     g->counter = counter;
     g->arrived |= 1u << warp;

@@ -4,9 +4,8 @@ Counters, in this order: instructions done by each warp of the block, then where
 needed the counts of each site (as in that file) and three of each basic block, which here ends at a
 call, too: how often a warp ran it, how many lanes were missing, and how often one test for all of
 its accesses held. The notes say where each is: "sites" and "blocks"; "proven" is what follows from
-the third, and from how many rows a site has noted; "exchanges" are what warps do in each block
-beside that; "callers" are of lines in other files. Both tiers have the same counters, as a report
-may read the notes of the other one.
+the third; "exchanges" are what warps do in each block beside that; "callers" are of lines in other
+files. Both tiers have the same counters, as a report may read the notes of the other one.
 
 Terms: basic-block profiling (Ball, Larus 1994; docs/terms.md).
 """
@@ -34,7 +33,7 @@ _TENSOR = contract.values("TensorCounter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
-_WORD, _SECTOR, _LINE, _BANKS = 4, 32, 128, 128  # bytes
+_WORD, _BANKS = 4, 128  # bytes
 _ROW = contract.dtype("Row")
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
@@ -101,6 +100,15 @@ class Counter(Observer):
         row = str(first), f"i32 {step}", f"i32 {lanes}"
         call = ("sg_profile_row", "ptr %w", self.e.site_pointer(site), f"i32 {site}", *row)
         whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
+        if known.space == "global" and not (whole and one_place):
+            all_lanes = self.e.compare("icmp eq", self.e.active, -1)
+            usual = self.e.op("and", all_lanes, self.e.invert(_WATCHED))
+            with self.e.when(usual) as otherwise:
+                self._note(site, first, known.bytes if one_place else LANES * known.bytes)
+                otherwise()
+                self.e.say_work()
+                self.e.call_void(*call)
+            return
         if known.space != "shared" or (whole and one_place):
             self.e.say_work()
             self.e.call_void(*call)
@@ -113,7 +121,6 @@ class Counter(Observer):
             self.e.call_void(*call)
             otherwise()
             base = self.e.of_site(site)
-            self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(lanes))
             self.e.increase(base + SITE_COUNTERS.index("shared"), "1")
             self.e.increase(
                 base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
@@ -146,8 +153,7 @@ class Counter(Observer):
             self._shared(access.site, merged.bytes if merged else access.bytes, in_a_row, gaps)
             return
         with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
-            size = access.bytes * (LANES if in_a_row else 1)
-            self._note(access.site, access.host(first), size)
+            self.row(access.site, access.host(first), not in_a_row)
             otherwise()
             self._scattered(access)
 
@@ -155,18 +161,13 @@ class Counter(Observer):
         self.scattered(access.site, to_host(self.e, access.address, access.space))
 
     def _note(self, site: int, first: Value, size: int) -> None:
-        """All lanes access `size` bytes of global memory that lie in a row."""
-        counter = self.e.of_site(site)
-        lines = -(-size // _LINE)
-        told = {"active": LANES, "requests": 1, "ideal": -(-size // _SECTOR), "near": lines}
-        amounts = [[counter + SITE_COUNTERS.index(name), n] for name, n in told.items()]
-        self.e.notes["proven"].append([counter + SITE_COUNTERS.index("rows"), amounts])
+        """Of global memory, all lanes access `size` bytes in a row."""
         row = self.e.assign("load ptr, ptr %rows")
-        at = self.e.assign(f"trunc i64 {self.e.assign('load i64, ptr %work')} to i32")
-        warp = self.e.assign("trunc i32 %warp.id to i16")
-        fields = {"first": first, "at": f"i32 {at}", "site": f"i32 {site}"}
-        fields |= {"counter": f"i32 {counter}", "warp": f"i16 {warp}", "bytes": f"i16 {size}"}
-        for name, value in fields.items():
+        at = self.e.resize(Value(self.e.assign("load i64, ptr %work"), "i64", True), "i32")
+        warp = self.e.resize(Value("%warp.id", "i32", True), "i16")
+        counter = self.e.of_site(site)
+        fields = {"first": first, "at": at, "site": f"i32 {site}", "counter": f"i32 {counter}"}
+        for name, value in (fields | {"warp": warp, "bytes": f"i16 {size}"}).items():
             place = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.fields[name][1]}")
             self.e.line(f"store {value}, ptr {place}")
         after = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.itemsize}")
@@ -181,7 +182,7 @@ class Counter(Observer):
         size = _lanes_at_once(bytes, in_a_row) // self.e.piece
         groups = [gaps[n : n + size] for n in range(0, len(gaps), size)] if size > 1 else []
         first, least = self.e.of_site(site), LANES // _lanes_at_once(bytes, in_a_row)
-        for counter, amount in ("active", LANES), ("shared", 1), ("wavefronts", least):
+        for counter, amount in ("shared", 1), ("wavefronts", least):
             self.e.as_proven(first + SITE_COUNTERS.index(counter), amount)
         for group in groups:
             more = self.e.conflicts(group).text
@@ -207,7 +208,6 @@ class Counter(Observer):
 
     def product(self, site: int, pipe: str, count: int) -> None:
         base = self.e.of_site(site)
-        self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(self.e.active.text))
         self.e.increase(base + _TENSOR[pipe], str(count))
 
     def barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
@@ -438,8 +438,7 @@ class ProfiledEmitter(ProvingEmitter):
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
             elif self.item.opcode in ("ldmatrix", "stmatrix", "wmma") and known.bytes == 16:
-                rows = arguments[2], arguments[3], str(self.active)
-                self.call_void("sg_profile_rows", *common, *rows)
+                self.call_void("sg_profile_rows", *common, *arguments[2:4])
             elif known.space not in ("const", "param"):
                 self.counter.lanes(site, arguments[2], arguments[3])
         return super().call_checked(result, name, *arguments)
