@@ -414,8 +414,11 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
         Rows *rows = w->rows;
-        *rows->next++ = (Row){.first = begin, .at = w->counters[w->warp_id], .site = site,
-                              .counter = count - w->counters, .warp = w->warp_id,
+        *rows->next++ = (Row){.first = begin,
+                              .at = w->counters[w->warp_id],
+                              .site = site,
+                              .counter = count - w->counters,
+                              .warp = w->warp_id,
                               .bytes = last - begin + 1};
         if (rows->next == rows->end) sg_profile_noted(w);
         if (w->watched) sample_row(w, site, first, step, mask);

@@ -377,9 +377,10 @@ VECTORISED static uint64_t quarters(const Sectors *s)
 }
 
 /* Its data has the banks of shared memory. */
-uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s)
+VECTORISED uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes,
+                               const Sectors *s)
 {
-    uint32_t offset[LANES];
+    _Alignas(64) uint32_t offset[LANES];
     for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
     uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
     for (uint64_t lines = quarters(s); lines; lines >>= 8) most = MAX(most, lines & 0xff);
