@@ -136,7 +136,7 @@ static uint64_t note_touched(Counting *own, uint32_t site, uint64_t first, uint6
     return s->moved;
 }
 
-/* Moves all addresses, if those of the mask are in one allocation. */
+/* Moves all addresses; says whether the mask's are all in the allocation. */
 VECTORISED static bool move_all(const TouchMap *s, const uint64_t *address, uint32_t mask,
                                 uint64_t *moved)
 {
