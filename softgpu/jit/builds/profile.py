@@ -34,7 +34,6 @@ _As = contract.flags("AtomicForm", "AS_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
 _WORD, _BANKS = 4, 128  # bytes
-_ROW = contract.dtype("Row")
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
 
@@ -168,9 +167,11 @@ class Counter(Observer):
         counter = self.e.of_site(site)
         fields = {"first": first, "at": at, "site": f"i32 {site}", "counter": f"i32 {counter}"}
         for name, value in (fields | {"warp": warp, "bytes": f"i16 {size}"}).items():
-            place = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.fields[name][1]}")
+            place = self.e.assign(
+                f"getelementptr i8, ptr {row}, i64 {contract.ffi.offsetof('Row', name)}"
+            )
             self.e.line(f"store {value}, ptr {place}")
-        after = self.e.assign(f"getelementptr i8, ptr {row}, i64 {_ROW.itemsize}")
+        after = self.e.assign(f"getelementptr i8, ptr {row}, i64 {contract.ffi.sizeof('Row')}")
         self.e.line(f"store ptr {after}, ptr %rows")
         end = self.e.assign("load ptr, ptr %rows.end")
         full = self.e.assign(f"icmp eq ptr {after}, {end}")
