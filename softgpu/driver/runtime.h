@@ -68,6 +68,7 @@ typedef struct Warp {
     uint32_t static_shared;  /* offset at which the dynamic part starts */
     uint32_t grid_id;
     uint32_t watched;    /* its block is the one that pictures show */
+    struct Rows *rows;   /* where it notes accesses, see count/contract.h */
     uint64_t workspace;  /* of a grid that meets as a whole, or 0 */
     uint32_t ahead;      /* it has arrived where others of its block have not: see sg_catch_up */
     uint32_t cluster[3]; /* blocks of a cluster */

@@ -15,8 +15,8 @@ from softgpu.tests import ROOT
 from softgpu.tests.facts import refused
 
 XRAY = ROOT / "softgpu/tests/xray"
-STRUCTS = """Warp Range Site KernelFacts Origin Fault Finding Step Sample Touched Profile CacheShape
-CacheSite CacheCounts Waves Recorded""".split()
+STRUCTS = """Warp Range Site KernelFacts Origin Fault Finding Step Sample Row Rows Touched Profile
+CacheShape CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FaultKind FindingKind Note Limit Answer
 BoxHow BoxShift MapField TexelHow ClusterAddress EventKind MmaType MmaHow Rounding

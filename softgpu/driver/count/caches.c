@@ -38,8 +38,10 @@ static void thin(Touches *t, uint64_t skip)
 {
     uint32_t left = 0;
     t->skip = skip;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (kept(t->touches[i].line, skip)) t->touches[left++] = t->touches[i];
+    for (uint32_t i = 0; i < t->count; i++) {
+        t->touches[left] = t->touches[i];
+        left += kept(t->touches[i].line, skip); /* without a jump: no processor could guess it */
+    }
     t->count = left;
 }
 

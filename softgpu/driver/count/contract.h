@@ -9,17 +9,16 @@
 
 /* Counters of a site. An access counts in each kind of memory that its lanes touch. */
 enum Counter {
-    COUNT_ACTIVE,   /* lanes, summed over the warp instructions */
     COUNT_REQUESTS, /* of global memory */
     COUNT_SECTORS,
     COUNT_IDEAL,  /* sectors, if the bytes lay side by side */
+    COUNT_LINES,  /* of 128 bytes, summed over the requests of global memory */
+    COUNT_NEAR,   /* turns that these take in the L1 */
     COUNT_SHARED, /* requests of shared memory */
     COUNT_WAVEFRONTS,
     COUNT_CONFLICTS, /* wavefronts beyond the least */
     COUNT_LOCAL,     /* requests of local memory */
     COUNT_LOCAL_SECTORS,
-    COUNT_LINES,      /* of 128 bytes, summed over the requests of global memory */
-    COUNT_NEAR,       /* turns that these take in the L1 */
     COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
     COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
     COUNT_LOOP_MORE   /* their sectors or conflicts */
@@ -58,6 +57,19 @@ typedef struct Sample {
     uint32_t site, warp, mask, bytes; /* bytes: of each lane */
     uint64_t lanes[LANES];            /* addresses; shared memory: offsets; shuffles: source lane */
 } Sample;
+
+/* A warp accesses bytes of global memory that lie in a row, in one turn. Compiled code notes it, and
+   calls sg_profile_noted when there is no room for more. */
+typedef struct Row {
+    uint64_t first;
+    uint32_t at, site; /* at: instructions that the warp had executed */
+    uint32_t counter;  /* the first of the site's */
+    uint16_t warp, bytes;
+} Row;
+typedef struct Rows {
+    Row *next, *end;
+    Row of[64];
+} Rows;
 
 /* What a launch did to one allocation, in distinct sectors. */
 typedef struct Touched {
@@ -117,13 +129,14 @@ typedef int (*ProfiledCallback)(const Profile *);
 void sg_profile_all(ProfiledCallback);
 uint32_t sg_profile_enter(Warp *); /* whether its block is watched */
 void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
+void sg_profile_noted(Warp *);
 void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
                     uint32_t mask);
 void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
                       uint32_t mask);
 /* ldmatrix and stmatrix: each lane of `rows` has the address of one. */
-void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t rows,
-                     uint32_t mask);
+void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
+                     uint32_t rows);
 void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
                      int32_t delta, uint32_t bytes);
 void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,

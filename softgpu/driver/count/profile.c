@@ -47,6 +47,7 @@ typedef struct Counting {
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
     uint32_t begun[MAX_WARPS];      /* ... when its block began */
     Gathering gathering[BARRIERS];
+    Rows rows;
     Touches trace;
     TouchMap *hint[HINTS]; /* by site: what it last touched */
 } Counting;
@@ -123,9 +124,10 @@ static inline void set_all(uint8_t *sectors, const TouchMap *s, const Sectors *w
 
 /* These bytes of one allocation are read or written, in all sectors that they are in. Returns what
    their addresses are moved by for the caches. */
-static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
+static uint64_t note_touched(Counting *own, uint32_t site, uint64_t first, uint64_t last,
+                             uint32_t kind)
 {
-    TouchMap **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
+    TouchMap **hint = &own->hint[site % HINTS], *s = *hint;
     if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
     if (!s) return 0;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
@@ -134,28 +136,46 @@ static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t la
     return s->moved;
 }
 
-VECTORISED static bool all_in(const uint64_t *address, uint32_t mask, uint64_t begin, uint64_t size)
+/* Moves all addresses; says whether the mask's are all in the allocation. */
+VECTORISED static bool move_all(const TouchMap *s, const uint64_t *address, uint32_t mask,
+                                uint64_t *moved)
 {
+    const uint64_t begin = s->begin, size = s->end - begin, by = s->moved;
     uint64_t outside = 0;
-    for (uint64_t lane = 0; lane < LANES; lane++)
+    for (uint64_t lane = 0; lane < LANES; lane++) {
         outside |= (uint64_t)(address[lane] - begin >= size) & (uint64_t)mask >> lane;
+        moved[lane] = address[lane] + by;
+    }
     return !(outside & 1);
 }
 
-/* The allocation that a site last touched, if all lanes touch that. */
-static TouchMap *common_map(const Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+/* What the trace has beside its lines of an access by a warp that had `done` so many instructions. */
+static Touch touch_of(const Counting *own, uint32_t warp, uint32_t done, uint32_t site,
+                      uint32_t kind)
 {
-    TouchMap *s = w->worker->counting->hint[site % HINTS];
-    return s && all_in(address, mask, s->begin, s->end - s->begin) ? s : NULL;
-}
-
-/* What the trace of a warp's access has beside its lines. */
-static Touch touch_of(const Warp *w, uint32_t site, uint32_t kind)
-{
-    const Counting *own = w->worker->counting;
-    uint32_t at = w->counters[w->warp_id] - own->begun[w->warp_id];
+    const uint32_t at = done - own->begun[warp];
     return (Touch){.block = own->block - 1, .at = at, .site = site, .kind = kind};
 }
+
+/* What has been noted, before anything else of the block is traced. */
+static void count_rows(Counting *own, const Job *job, uint64_t *counters)
+{
+    for (const Row *r = own->rows.of; r < own->rows.next; r++) {
+        uint64_t *count = counters + r->counter, first = r->first, last = first + r->bytes - 1;
+        const Touch who = touch_of(own, r->warp, r->at, r->site, job->kernel->sites[r->site].kind);
+        count[COUNT_REQUESTS]++;
+        count[COUNT_SECTORS] += last / SECTOR - first / SECTOR + 1;
+        count[COUNT_IDEAL] += (r->bytes + SECTOR - 1u) / SECTOR;
+        count[COUNT_LINES] += last / LINE - first / LINE + 1;
+        count[COUNT_NEAR] += (r->bytes + LINE - 1u) / LINE;
+        const uint64_t moved = note_touched(own, r->site, first, last, who.kind);
+        touches_range(&own->trace, &who, first + moved, last + moved);
+    }
+    own->rows.next = own->rows.of;
+    own->rows.end = own->rows.of + sizeof own->rows.of / sizeof *own->rows.of;
+}
+
+void sg_profile_noted(Warp *w) { count_rows(w->worker->counting, w->worker->job, w->counters); }
 
 /* How atomics are spread: over one line where they are all there, over n where n have as many. */
 static void add_up_turns(const TouchMap *s, size_t sectors, Touched *t)
@@ -224,7 +244,7 @@ static void __attribute__((noinline)) record(uint32_t warp, uint32_t what, uint3
 
 static Sample *sample(Warp *w, uint32_t site, uint32_t mask, uint32_t bytes)
 {
-    if (!active->samples) active->samples = calloc(MAX_SAMPLES, sizeof *active->samples);
+    if (!active->samples) active->samples = malloc(MAX_SAMPLES * sizeof *active->samples);
     if (!active->samples || active->sample_count == MAX_SAMPLES ||
         site_samples[site] == SAMPLES_A_SITE) {
         active->incomplete = 1;
@@ -274,20 +294,21 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
 static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
-    uint64_t moved[LANES] = {0};
-    const TouchMap *common = common_map(w, site, address, mask);
-    for (uint32_t lane = 0; common && lane < LANES; lane++)
-        moved[lane] = address[lane] + common->moved;
+    _Alignas(64) uint64_t moved[LANES];
+    Counting *own = w->worker->counting;
+    count_rows(own, w->worker->job, w->counters);
+    const TouchMap *common = own->hint[site % HINTS]; /* what it last touched */
+    if (common && !move_all(common, address, mask, moved)) common = NULL;
     FOR_LANES(lane, common ? 0 : mask)
     {
         uint64_t first = address[lane], last = first + bytes - 1;
-        moved[lane] = first + note_touched(w, site, first, last, kind);
+        moved[lane] = first + note_touched(own, site, first, last, kind);
     }
     Sectors s = rules_sectors(moved, mask, bytes);
     if (common && kind != SITE_STORE) set_all(common->read, common, &s);
     if (common && kind != SITE_LOAD) set_all(common->written, common, &s);
-    Touch touch = touch_of(w, site, kind);
-    touches_sectors(&w->worker->counting->trace, &touch, &s);
+    Touch touch = touch_of(own, w->warp_id, w->counters[w->warp_id], site, kind);
+    touches_sectors(&own->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
@@ -307,9 +328,19 @@ static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint3
 
 /* ---- shared memory ---- */
 
-static void count_shared(uint64_t *count, const uint32_t *offset, uint32_t mask, uint32_t bytes,
-                         bool load)
+/* Of addresses plus `delta`, in the block's shared memory. */
+VECTORISED static void offsets_of(const Warp *w, const uint64_t *address, int32_t delta,
+                                  uint32_t *offset)
 {
+    const uint64_t begin = (uint64_t)w->shared - delta;
+    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - begin;
+}
+
+static void count_shared(const Warp *w, uint64_t *count, const uint64_t *address, int32_t delta,
+                         uint32_t mask, uint32_t bytes, bool load)
+{
+    _Alignas(64) uint32_t offset[LANES];
+    offsets_of(w, address, delta, offset);
     Wavefronts found = rules_wavefronts(offset, mask, bytes, load);
     count[COUNT_SHARED]++;
     count[COUNT_WAVEFRONTS] += found.taken;
@@ -346,12 +377,7 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
         elsewhere = in_other_blocks(w, address, mask);
     }
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
-    if (shared) {
-        uint32_t offset[LANES];
-        for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared;
-        count_shared(count, offset, shared, s->bytes, joins);
-    }
+    if (shared) count_shared(w, count, address, 0, shared, s->bytes, joins);
     if (local) count_local(w, count, address, local, s->bytes);
     mask &= ~(shared | local | elsewhere);
     if (mask && (s->space == SPACE_GLOBAL || s->space == SPACE_GENERIC))
@@ -368,11 +394,10 @@ void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *a
 
 /* Unlike loads of 16 bytes, matrices never share a wavefront. */
 void sg_profile_rows(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
-                     uint32_t rows, uint32_t mask)
+                     uint32_t rows)
 {
     if (!rows) return;
     count_lanes(w, count, site, address, rows, false);
-    count[COUNT_ACTIVE] += __builtin_popcount(mask & ~rows);
     if (w->watched) sample_lanes(w, site, address, rows, 0, SITE(w, site)->bytes);
 }
 
@@ -388,15 +413,14 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     if (s->space == SPACE_GLOBAL && one_turn) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
-        count[COUNT_ACTIVE] += __builtin_popcount(mask);
-        count[COUNT_REQUESTS]++;
-        count[COUNT_SECTORS] += last / SECTOR - begin / SECTOR + 1;
-        count[COUNT_LINES] += last / LINE - begin / LINE + 1;
-        count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
-        count[COUNT_NEAR] += (last - begin + LINE) / LINE;
-        uint64_t moved = note_touched(w, site, begin, last, s->kind);
-        Touch touch = touch_of(w, site, s->kind);
-        touches_range(&w->worker->counting->trace, &touch, begin + moved, last + moved);
+        Rows *rows = w->rows;
+        *rows->next++ = (Row){.first = begin,
+                              .at = w->counters[w->warp_id],
+                              .site = site,
+                              .counter = count - w->counters,
+                              .warp = w->warp_id,
+                              .bytes = last - begin + 1};
+        if (rows->next == rows->end) sg_profile_noted(w);
         if (w->watched) sample_row(w, site, first, step, mask);
         return;
     }
@@ -410,10 +434,7 @@ void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *ad
                      uint32_t mask, int32_t delta, uint32_t bytes)
 {
     if (!mask) return;
-    uint32_t offset[LANES];
-    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared + delta;
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
-    count_shared(count, offset, mask, bytes, SITE(w, site)->kind == SITE_LOAD);
+    count_shared(w, count, address, delta, mask, bytes, SITE(w, site)->kind == SITE_LOAD);
     if (w->watched) sample_lanes(w, site, address, mask, delta, bytes);
 }
 
@@ -434,8 +455,8 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
     count_lanes(w, count, site, from, mask, true);
     if (w->watched) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
     if (!to) return;
-    uint32_t offset[LANES];
-    FOR_LANES(lane, mask) offset[lane] = to[lane] - (uint64_t)w->shared;
+    _Alignas(64) uint32_t offset[LANES];
+    offsets_of(w, to, 0, offset);
     count[COUNT_SECTORS] = sectors + rules_copy_sectors(from, offset, mask);
 }
 
@@ -450,11 +471,12 @@ static _Thread_local struct {
 static void end_stretch(Warp *w)
 {
     if (stretch.first == stretch.end) return;
+    Counting *own = w->worker->counting;
+    count_rows(own, w->worker->job, w->counters);
     uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
-    uint64_t moved = note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
-    Touch touch = touch_of(w, stretch.site, kind);
-    touches_range(&w->worker->counting->trace, &touch, stretch.first + moved,
-                  stretch.end - 1 + moved);
+    uint64_t moved = note_touched(own, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
+    Touch touch = touch_of(own, w->warp_id, w->counters[w->warp_id], stretch.site, kind);
+    touches_range(&own->trace, &touch, stretch.first + moved, stretch.end - 1 + moved);
     stretch.first = stretch.end = 0;
 }
 
@@ -557,7 +579,6 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
 {
     const struct Site *s = SITE(w, site);
     uint32_t shared = 0, lanes = mask;
-    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     if (how & AS_ONE_LANE || (how & AS_ONE_LANE_IF_FULL && mask == UINT32_MAX))
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
@@ -632,7 +653,6 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
     Gathering *g = &own->gathering[id % BARRIERS];
     uint32_t warp = w->warp_id, done = w->counters[warp];
     if (g->arrived >> warp & 1) open_barrier(g, w->counters);
-    w->counters[counter + COUNT_ACTIVE] += __builtin_popcount(mask);
     w->counters[counter + COUNT_ARRIVALS]++;
     g->counter = counter;
     g->arrived |= 1u << warp;
@@ -670,12 +690,14 @@ uint32_t sg_profile_enter(Warp *w)
     Worker *worker = w->worker;
     Counting *own = counting_of(worker);
     if (own->block != worker->block) {
+        count_rows(own, w->worker->job, w->counters);
         open_barriers(own, w->counters);
         end_block(own);
     }
     own->block = worker->block;
     own->counters = w->counters;
     own->begun[w->warp_id] = own->at_barrier[w->warp_id] = w->counters[w->warp_id];
+    w->rows = &own->rows;
     return w->watched = worker->block - 1 == watched_block;
 }
 
@@ -720,6 +742,7 @@ static CUresult begin(Job *job)
 static void end(Job *job)
 {
     for (Counting *own = all_counting; own; own = own->next) {
+        count_rows(own, job, job->counters);
         open_barriers(own, job->counters);
         end_block(own);
         touches_keep(&own->trace);

@@ -44,25 +44,41 @@ static uint32_t heads_of(const Sectors *s)
     return heads;
 }
 
+static uint32_t bytes_of_sector(uint64_t address, uint32_t bytes)
+{ return ((1u << bytes) - 1) << address % SECTOR; }
+
+/* Whether each of all lanes touches a sector after the one before's; then puts all of them down. */
+VECTORISED static bool each_its_own(Sectors *s, const uint64_t *address, uint32_t bytes)
+{
+    uint64_t back = 0;
+    for (uint64_t i = 0; i < LANES; i++) {
+        s->id[i] = address[i] / SECTOR;
+        s->bytes[i] = bytes_of_sector(address[i], bytes);
+    }
+    for (uint64_t i = 1; i < LANES; i++) back |= s->id[i] <= s->id[i - 1];
+    return !back;
+}
+
 Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
     Sectors s;
     uint64_t next = 0; /* after the highest so far: most lanes' addresses ascend */
-    s.count = 0;
+    const bool apart = mask == UINT32_MAX && each_its_own(&s, address, bytes);
+    s.count = apart ? LANES : 0;
     s.ascend = true;
-    FOR_LANES(lane, mask)
+    FOR_LANES(lane, apart ? 0 : mask)
     {
         uint64_t id = address[lane] / SECTOR;
         uint32_t known = s.count, i = id < next ? sector_index(&s, id) : add_sector(&s, id);
         if (id >= next) next = id + 1;
         else if (i == known) s.ascend = false;
-        s.bytes[i] |= ((1u << bytes) - 1) << address[lane] % SECTOR;
+        s.bytes[i] |= bytes_of_sector(address[lane], bytes);
     }
     s.heads = heads_of(&s);
     return s;
 }
 
-uint32_t rules_ideal_sectors(const Sectors *s)
+VECTORISED uint32_t rules_ideal_sectors(const Sectors *s)
 {
     uint32_t touched = 0;
     for (uint32_t i = 0; i < s->count; i++) touched += __builtin_popcount(s->bytes[i]);
@@ -157,7 +173,7 @@ static uint32_t group_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t b
 }
 
 /* The step from lane to lane if there is no gap and it is always the same one, and not 0; else 0. */
-VECTORISED static uint32_t step_of(const uint32_t *unit, uint32_t mask)
+INLINE uint32_t step_of(const uint32_t *unit, uint32_t mask)
 {
     const uint32_t low = __builtin_ctz(mask), run = mask >> low, *first = unit + low;
     if (run & (run + 1)) return 0;
@@ -184,7 +200,7 @@ VECTORISED static uint32_t without_repeats(const uint32_t *unit, uint32_t mask)
 }
 
 /* The same as group_wavefronts, at once for lanes that follow each other at even steps. */
-static uint32_t run_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
+INLINE uint32_t run_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
 {
     uint32_t step = step_of(unit, mask);
     if (!step) step = step_of(unit, mask = without_repeats(unit, mask));
@@ -201,11 +217,25 @@ static bool pairs_agree(const uint32_t *offset, uint32_t mask, uint32_t bit)
     return true;
 }
 
+/* Whether the words of some lanes lie so near each other that no two have a bank in common. */
+INLINE bool are_near(const uint32_t *offset, uint32_t mask)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t word = offset[i] / 4, absent = (mask >> i & 1) - 1;
+        low = MIN(low, word | absent);
+        high = MAX(high, word & ~absent);
+    }
+    return high - low < BANKS;
+}
+
 /* A warp's access takes one wavefront at least for each group of lanes: 32 lanes of up to 4 bytes,
    16 of 8, 8 of 16. Loads take groups of twice the size where the two lanes of each pair (l, l^1),
    or of each pair (l, l^2), read the same place or one of them does not read. */
-Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes, bool load)
+VECTORISED Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                                       bool load)
 {
+    if (bytes <= 4 && mask && are_near(offset, mask)) return (Wavefronts){1, 1};
     Wavefronts found = {0, 0};
     uint32_t size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, banks = size;
@@ -347,9 +377,10 @@ VECTORISED static uint64_t quarters(const Sectors *s)
 }
 
 /* Its data has the banks of shared memory. */
-uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s)
+VECTORISED uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes,
+                               const Sectors *s)
 {
-    uint32_t offset[LANES];
+    _Alignas(64) uint32_t offset[LANES];
     for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
     uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
     for (uint64_t lines = quarters(s); lines; lines >>= 8) most = MAX(most, lines & 0xff);

@@ -22,6 +22,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Marks a part of functions over lanes: the newer ones have it, too. */
+#define INLINE static inline __attribute__((always_inline))
+
 void fiber_switch(void **save_sp, void *to_sp);
 void fiber_start(void) __attribute__((visibility("hidden")));
 

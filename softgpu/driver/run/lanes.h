@@ -10,7 +10,6 @@
 #include "runtime.h"
 
 #define LANEWISE __attribute__((visibility("default"))) NEWER_IF_EXPORTED
-#define INLINE static inline __attribute__((always_inline))
 #define FOR_ALL(i) for (uint32_t i = 0; i < LANES; i++)
 
 #define F32_NAN 0x7fffffffu /* the NaN that float instructions return */

@@ -8,7 +8,6 @@
 
 #include "sanitize.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define PAGE 256u
 #define HUGE_BYTES (4u << 20) /* of which it pays to have large pages */
 

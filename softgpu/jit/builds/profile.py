@@ -99,6 +99,15 @@ class Counter(Observer):
         row = str(first), f"i32 {step}", f"i32 {lanes}"
         call = ("sg_profile_row", "ptr %w", self.e.site_pointer(site), f"i32 {site}", *row)
         whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
+        if known.space == "global" and not (whole and one_place):
+            all_lanes = self.e.compare("icmp eq", self.e.active, -1)
+            usual = self.e.op("and", all_lanes, self.e.invert(_WATCHED))
+            with self.e.when(usual) as otherwise:
+                self._note(site, first, known.bytes if one_place else LANES * known.bytes)
+                otherwise()
+                self.e.say_work()
+                self.e.call_void(*call)
+            return
         if known.space != "shared" or (whole and one_place):
             self.e.say_work()
             self.e.call_void(*call)
@@ -111,7 +120,6 @@ class Counter(Observer):
             self.e.call_void(*call)
             otherwise()
             base = self.e.of_site(site)
-            self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(lanes))
             self.e.increase(base + SITE_COUNTERS.index("shared"), "1")
             self.e.increase(
                 base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
@@ -136,27 +144,46 @@ class Counter(Observer):
         in_a_row = stretch.guess is Guess.IN_A_ROW
         if access.space == "const" or (merged and not merged.bytes):
             return
-        addresses = to_host(self.e, access.address, access.space)
-        first, gaps = self.e.pieces(access, *access.sum())
         if merged and in_a_row:
-            self.scattered(access.site, addresses)
-        elif access.space == "shared":
+            self._scattered(access)
+            return
+        first, gaps = self.e.pieces(access, *access.sum())
+        if access.space == "shared":
             self._shared(access.site, merged.bytes if merged else access.bytes, in_a_row, gaps)
-        else:
-            with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
-                self.e.say_work()
-                step = f"i32 {access.bytes * in_a_row}", "i32 -1"
-                where = "ptr %w", self.e.site_pointer(access.site), f"i32 {access.site}"
-                self.e.call_void("sg_profile_row", *where, access.host(first), *step)
-                otherwise()
-                self.scattered(access.site, addresses)
+            return
+        with self.e.when(self.e.together(gaps, access.bytes * in_a_row)) as otherwise:
+            self.row(access.site, access.host(first), not in_a_row)
+            otherwise()
+            self._scattered(access)
+
+    def _scattered(self, access: Access) -> None:
+        self.scattered(access.site, to_host(self.e, access.address, access.space))
+
+    def _note(self, site: int, first: Value, size: int) -> None:
+        """Of global memory, all lanes access `size` bytes in a row."""
+        row = self.e.assign("load ptr, ptr %rows")
+        at = self.e.resize(Value(self.e.assign("load i64, ptr %work"), "i64", True), "i32")
+        warp = self.e.resize(Value("%warp.id", "i32", True), "i16")
+        counter = self.e.of_site(site)
+        fields = {"first": first, "at": at, "site": f"i32 {site}", "counter": f"i32 {counter}"}
+        for name, value in (fields | {"warp": warp, "bytes": f"i16 {size}"}).items():
+            place = self.e.assign(
+                f"getelementptr i8, ptr {row}, i64 {contract.ffi.offsetof('Row', name)}"
+            )
+            self.e.line(f"store {value}, ptr {place}")
+        after = self.e.assign(f"getelementptr i8, ptr {row}, i64 {contract.ffi.sizeof('Row')}")
+        self.e.line(f"store ptr {after}, ptr %rows")
+        end = self.e.assign("load ptr, ptr %rows.end")
+        full = self.e.assign(f"icmp eq ptr {after}, {end}")
+        with self.e.when(Value(full, "i1", True)):
+            self.e.call_void("sg_profile_noted", "ptr %w")
 
     def _shared(self, site: int, bytes: int, in_a_row: bool, gaps: list[Value]) -> None:
         """All lanes access shared memory, in pieces that do not meet halfway."""
         size = _lanes_at_once(bytes, in_a_row) // self.e.piece
         groups = [gaps[n : n + size] for n in range(0, len(gaps), size)] if size > 1 else []
         first, least = self.e.of_site(site), LANES // _lanes_at_once(bytes, in_a_row)
-        for counter, amount in ("active", LANES), ("shared", 1), ("wavefronts", least):
+        for counter, amount in ("shared", 1), ("wavefronts", least):
             self.e.as_proven(first + SITE_COUNTERS.index(counter), amount)
         for group in groups:
             more = self.e.conflicts(group).text
@@ -182,7 +209,6 @@ class Counter(Observer):
 
     def product(self, site: int, pipe: str, count: int) -> None:
         base = self.e.of_site(site)
-        self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(self.e.active.text))
         self.e.increase(base + _TENSOR[pipe], str(count))
 
     def barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
@@ -206,6 +232,7 @@ class ProfiledEmitter(ProvingEmitter):
         self._line = self.function.source
         self.copied_from: Value  # by the cp.async at hand
         self._proven_runs: int  # the counter of the block at hand
+        self._proven_amounts: list[list[int]]  # what follows from it
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
@@ -232,7 +259,12 @@ class ProfiledEmitter(ProvingEmitter):
             self.entry.append(f"%watched.flag = {enter}")
         else:
             self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
-        self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
+        self.entry += [
+            "%watched = icmp ne i32 %watched.flag, 0",
+            f"%w.rows = getelementptr i8, ptr %w, i64 {contract.WARP['rows']}",
+            "%rows = load ptr, ptr %w.rows",
+            f"%rows.end = getelementptr i8, ptr %rows, i64 {contract.ffi.offsetof('Rows', 'end')}",
+        ]
 
     # --- counters ---------------------------------------------------------------------------
 
@@ -289,12 +321,13 @@ class ProfiledEmitter(ProvingEmitter):
 
     def begin_proven(self) -> None:
         """Most of its counts follow from how often it runs."""
-        self.notes["proven"].append([self._proven_runs, []])
+        self._proven_amounts = []
+        self.notes["proven"].append([self._proven_runs, self._proven_amounts])
         self.increase(self._proven_runs, "1")
 
     def as_proven(self, counter: int, amount: int) -> None:
         """Count this amount each time that the proven block at hand runs."""
-        self.notes["proven"][-1][1].append([counter, amount])
+        self._proven_amounts.append([counter, amount])
 
     def together(self, gaps: list[Value], step: int) -> Value:
         """Whether pieces follow each other, with `step` bytes from lane to lane."""
@@ -406,8 +439,7 @@ class ProfiledEmitter(ProvingEmitter):
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
             elif self.item.opcode in ("ldmatrix", "stmatrix", "wmma") and known.bytes == 16:
-                rows = arguments[2], arguments[3], str(self.active)
-                self.call_void("sg_profile_rows", *common, *rows)
+                self.call_void("sg_profile_rows", *common, *arguments[2:4])
             elif known.space not in ("const", "param"):
                 self.counter.lanes(site, arguments[2], arguments[3])
         return super().call_checked(result, name, *arguments)
