@@ -28,7 +28,8 @@ __all__ = ["Prediction", "errors", "in_words", "memory_us", "predict", "short_us
 ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
 LANES = 32
-LATE = 1 / 2  # of a way to memory: what is left of it when another block asks for the same
+GUARD = 13  # cycles, as ptxas makes it for sm_90, from what sets a predicate to what it guards
+BRANCH = 5  # the same, from a branch to the next instruction
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
     "fma32": "FFMA FADD FMUL",
     "mad": "IMAD IDP",
@@ -305,20 +306,22 @@ def _pipes(report, of):
         for opcode, op in (("LDL", "ldl"), ("STL", "stl"))
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
-    shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
     cycles["L1"] = near + local
-    cycles["shared memory"] = shared + _without_lanes(report) + shuffles
+    cycles["shared memory"] = _shared(report) + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
 
 
-def _without_lanes(report):
-    """Wavefronts of accesses to shared memory that a predicate turns off for a whole warp."""
-    if _multiplies(report):  # a fragment's access is several instructions
-        return 0
+def _shared(report):
+    """Wavefronts of shared memory. An access that a predicate turns off for a whole warp takes one;
+    what the PTX loads twice, ptxas may keep in a register."""
     opcodes, t = report.machine.opcodes, report.total
+    wavefronts = sum(t[f"{op}.wavefronts"] for op in ("lds", "sts", "atoms"))
+    if _multiplies(report):  # a fragment's access is several instructions
+        return wavefronts
     issued = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "STS", "ATOMS"))
-    return max(issued - sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms")), 0)
+    asked = sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms"))
+    return wavefronts * min(issued / max(asked, 1), 1) + max(issued - asked, 0)
 
 
 def _spilled(report, opcode, op):
@@ -413,13 +416,11 @@ def _waits(report, of):
     caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
     here = Far(_global_loads(report))
-    missed = caches.l1_missed_lines
+    missed, from_memory = caches.l1_missed_lines, caches.l2_missed_lines + caches.l2_late_lines
     if report.thread_count > LANES and not _multiplies(report):
         # hits under misses: other warps of the block wait for the same lines
         lines /= 1 + caches.l1_late_lines / max(missed, 1)
-    far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
-    if _multiplies(report):
-        far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
+    far = replace(here, l1=missed / lines, l2=from_memory / lines)
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
     steps, near = (_chain(report, of, here, cycles) for cycles in (0, barrier))
     turns = None
@@ -562,7 +563,8 @@ def _copies(report, of, chain):
     each = SECTOR * caches.bulk / expected  # bytes that are waited for at once
     stages = max(report.shared_bytes // each, 1)
     steps = expected / report.block_count
-    missed = min(1, each / 128 * caches.bulk_missed_lines / caches.bulk_lines)
+    far = caches.bulk_missed_lines + caches.bulk_late_lines
+    missed = min(1, each / 128 * far / caches.bulk_lines)
     latency = of.box[0] + each * of.box[1] + missed * (of.latency["dram"] - of.latency["l2"])
     return max(steps / stages * latency + chain / stages - chain, 0)
 
@@ -571,6 +573,8 @@ QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
+BRANCHES = "BRA", "BSYNC", "EXIT", "BREAK", "CALL", "RET"
+PREDICATES = *(f"P{n}" for n in range(8)), "UP"
 KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared",
          "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
@@ -600,6 +604,7 @@ class _Walk:
         self.shared = 0.0  # when shared memory has nothing left to do
         self.now = 0.0
         self.ready: dict[str, float] = {}
+        self.guards: dict[str, float] = {}  # when predicates may guard
         self.groups: list[set] = []  # of copies, those that were closed
         self.copies: set[tuple[int, float, int]] = set()
         self.multiplied = 0.0  # when the warpgroup's products so far are made
@@ -612,11 +617,15 @@ class _Walk:
             if waits:
                 self._wait(set(loads.values()) | waits)
                 loads.clear()
-            self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)]) + 1
+            self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)])
+            self.now = max(self.now, self.guards.get(m.predicate.lstrip("@!"), 0)) + 1
+            self.guards |= {name: self.now - 1 + GUARD for name in m.writes if name[:2] in PREDICATES}
             if m.base in self.far.loads:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
+            elif m.base in BRANCHES:
+                self.now += BRANCH - 1
             elif m.base in COPIES:
                 self.now += self.of.latency["copy"] - 1
             elif m.base == "MEMBAR":
