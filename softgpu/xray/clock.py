@@ -12,7 +12,7 @@ Terms: bottleneck model, roofline (Williams et al. 2009; docs/terms.md).
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import ceil, log
 from pathlib import Path
@@ -152,12 +152,31 @@ def predict(report):
 def _in_step(report, of, waiting, away, near, pipes):
     """Contention of the blocks of a wave, which begin together: they wait together, and then all
     want the L1 and shared memory. Pipes change between warps at each step, so that only those who
-    were away, for memory or at a barrier, stand in line there."""
+    were away, for memory or at a barrier, stand in line there.
+
+    Who comes first in line is first at the next turn of a loop, too: after a few turns blocks work
+    while others wait, and so do warps between two barriers."""
     blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
     warps = blocks * ceil(report.thread_count / LANES)
-    near_us = near * (1 - 1 / warps)  # what others need
-    pipe_us = max(pipes.values()) * max(1 - QUARTERS / warps, 0)
+    turns = _turns(report)
+    between = turns / max(_barriers(report), 1)  # two barriers
+    others = 1 - 1 / blocks, 1 / blocks - 1 / warps  # shares of other blocks, and of a block's own
+    share = others[0] / turns + others[1] / max(between, 1)
+    near_us = near * share
+    pipe_us = max(pipes.values()) * max(share - (QUARTERS - 1) / warps, 0)
     return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
+
+
+def _barriers(report):
+    """At how many barriers a warp waits."""
+    return report.total["barriers"] / report.warp_count
+
+
+def _turns(report):
+    """How many times over a warp runs its code, by instructions."""
+    machine, warps = report.machine, report.warp_count
+    once = sum(min(n / warps, 1) * len(b.instructions) for b, n in zip(machine.blocks, machine.runs))
+    return max(machine.executed / warps / max(once, 1), 1)
 
 
 def _kind(report, limit):
@@ -414,13 +433,7 @@ def _first(report, of):
 def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
     caches, waves = report.caches, _waves(report)[1]
-    lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
-    here = Far(_global_loads(report))
-    missed, from_memory = caches.l1_missed_lines, caches.l2_missed_lines + caches.l2_late_lines
-    if report.thread_count > LANES and not _multiplies(report):
-        # hits under misses: other warps of the block wait for the same lines
-        lines /= 1 + caches.l1_late_lines / max(missed, 1)
-    far = replace(here, l1=missed / lines, l2=from_memory / lines)
+    here, far = Far(_global_loads(report)), _far(report)
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
     steps, near = (_chain(report, of, here, cycles) for cycles in (0, barrier))
     turns = None
@@ -430,7 +443,7 @@ def _waits(report, of):
     there, away = (_chain(report, of, where, barrier, turns) for where in (here, far))
     cycles = {
         "latency of memory": away - there,
-        "dependent steps": there - near + steps,
+        "dependent steps": there - near + steps + _in_line(report),
         "barriers": near - steps,
     }
     cycles["copies"] = _copies(report, of, away) if caches.bulk_lines else 0
@@ -439,13 +452,49 @@ def _waits(report, of):
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
 
 
+def _in_line(report):
+    """Cycles of a warp whose accesses take more than a wavefront each, which its own next ones
+    wait for."""
+    t = report.total
+    if _multiplies(report):
+        return 0
+    more = sum(t[f"{op}.near"] - t[f"{op}.requests"] for op in ("ld", "st", "red", "atom"))
+    more += sum(t[f"{op}.wavefronts"] - t[f"{op}.requests"] for op in ("lds", "sts", "atoms"))
+    return max(more, 0) / report.warp_count
+
+
 @dataclass(frozen=True)
 class Far:
-    """Which loads are of global memory, and what share of them the L1 and the L2 do not have."""
+    """Which loads are of global memory, and what share of them the L1 and the L2 do not have: by
+    the line of PTX, and of all."""
 
     loads: tuple[str, ...]
-    l1: float = 0.0
-    l2: float = 0.0
+    by_line: dict[int, tuple[float, float]] = field(default_factory=dict)
+    average: tuple[float, float] = (0.0, 0.0)
+
+    def past(self, lines):
+        """How likely one of these loads is past the L1, and past the L2."""
+        shares = [self.by_line.get(line, self.average) for line in lines]
+        return [min(1, sum(of)) for of in zip(*shares)]
+
+
+def _far(report):
+    """What the caches have not, or have just asked for. The lines of one load are taken to be there
+    or not."""
+    caches = report.caches
+    waits_for_others = report.thread_count > LANES and not _multiplies(report)  # hits under misses
+
+    def shares(lines, missed, late, from_memory, on_the_way):
+        late = waits_for_others * late / max(missed, 1)  # for each that the L1 asked for
+        each = (1 + late) / max(lines, 1)
+        return missed * each, (from_memory + on_the_way) * each
+
+    return Far(
+        _global_loads(report),
+        {line: shares(*counts) for line, counts in caches.by_line.items()},
+        shares(report.total["ld.lines"], caches.l1_missed_lines, caches.l1_late_lines,
+               caches.l2_missed_lines, caches.l2_late_lines),
+    )  # fmt: skip
 
 
 def _global_loads(report):
@@ -515,7 +564,7 @@ def _pipelined(machine, new_walk):
         numbers = [n for n in range(first, last + 1) if 2 * machine.runs[n] > machine.runs[last]]
         blocks = [machine.blocks[n] for n in numbers]
         bases = [{m.base for m in block.instructions} for block in blocks]
-        waiting = [b for b, has in zip(blocks, bases) if "DEPBAR" in has and "LDGSTS" not in has]
+        waiting = [b for b, has in zip(blocks, bases) if "DEPBAR" in has]
         if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in has for has in bases):
             continue
         walk, turns = new_walk(), 2 + max(m.keeps for b in waiting for m in b.instructions)
@@ -685,9 +734,9 @@ class _Walk:
 
 def _arrival(loads, of, far):
     """When the last of several loads is there: with so many, one more likely comes from afar."""
-    begun, count = max(at for _, at, _ in loads), len(loads)
+    begun = max(at for _, at, _ in loads)
     near, l2, dram = (of.latency[level] for level in ("l1", "l2", "dram"))
-    past_l1, past_l2 = (min(1, count * share) for share in (far.l1, far.l2))
+    past_l1, past_l2 = far.past(line for line, _, _ in loads)
     return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
 
 

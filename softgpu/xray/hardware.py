@@ -52,7 +52,9 @@ class Caches:
     l1_*: what warps asked for, what the L1 did not have, and what it had asked for but not got;
     l2_*: look-ups in the L2, whose halves ask each other, what it did not have, and, in the first
     wave, what it had asked for but not got; stored: what warps stored; dram_*: what
-    memory moved; *_pages: how many it opened for that; bulk*: what bulk copies asked the L2 for.
+    memory moved; *_pages: how many it opened for that; bulk*: what bulk copies asked the L2 for;
+    by_line: of each line of PTX that loads, how many lines it accessed, and l1_missed_lines,
+    l1_late_lines, l2_missed_lines and l2_late_lines of it; of one with an atomic, too.
     sample: one page in so many was looked at."""
 
     sample: int
@@ -74,6 +76,7 @@ class Caches:
     bulk_lines: int
     bulk_missed_lines: int
     bulk_late_lines: int
+    by_line: dict[int, tuple[int, ...]]
 
 
 def machine_counts(
@@ -136,9 +139,10 @@ def waves(runtime: Any, of: Chip, resident: int) -> tuple[float, float] | None:
 
 
 def replay(
-    runtime: Any, code: KernelCode, of: Chip, resident: int, shared_bytes: int
+    runtime: Any, code: KernelCode, of: Chip, resident: int, shared_bytes: int, places: list[int]
 ) -> Caches | None:
-    """The Caches of the launch that was profiled last, on a Chip."""
+    """The Caches of the launch that was profiled last, on a Chip. places: the line of PTX on which
+    each token stands."""
     taken = resident * (shared_bytes + contract.DEVICE["block_system_shared"])
     l1_bytes = max(of.l1_bytes - taken, 16 << 10)
     shape = {
@@ -181,4 +185,21 @@ def replay(
         bulk_lines=k * total["bulk_lines"],
         bulk_missed_lines=k * bulk_missed,
         bulk_late_lines=k * bulk_late,
+        by_line=_by_line(code, by_site, places),
     )
+
+
+_OF_LINES = "lines", "l2_lines", "late_lines", "missed_lines", "under_way_lines"
+
+
+def _by_line(
+    code: KernelCode, by_site: np.ndarray, places: list[int]
+) -> dict[int, tuple[int, ...]]:
+    """As Caches says, of the sample."""
+    found: dict[int, tuple[int, ...]] = {}
+    for number, token in code.notes["site_tokens"].items():
+        site, line = by_site[int(number)], places[token]
+        if code.sites[int(number)].kind != "store" and site["lines"]:
+            before = found.get(line, (0,) * len(_OF_LINES))
+            found[line] = tuple(a + int(site[key]) for a, key in zip(before, _OF_LINES))
+    return found

@@ -331,8 +331,12 @@ static void write_l2(Chip *c, uint32_t i, const Touch *t)
 static void change_l2(Chip *c, uint32_t i, const Touch *t)
 {
     Cache *home = &c->l2[home_of(t->line)];
+    CacheSite *site = &c->counts->sites[t->site];
+    site->l2_lines++;
+    site->under_way_lines += is_under_way(c, i, t);
     Line *line = use(c, home, c->line[i]);
     uint32_t missing = t->sectors & ~line->there & ~line->full;
+    if (missing) site->missed_lines++, line->since = c->step;
     c->counts->dram_reads += count_of(missing);
     if (missing) c->counts->read_pages += open_page(c, c->line[i]);
     line->there |= missing;
@@ -425,6 +429,7 @@ static void replay(Chip *c)
         before = t->at;
         if (processor_of(c, t) != processor) empty(&c->l1);
         processor = processor_of(c, t);
+        c->counts->sites[t->site].lines++;
         if (t->kind != IN_BULK) c->counts->sites[t->site].sectors += count_of(t->sectors);
         if (t->kind == SITE_LOAD) c->missed[i] = read_l1(c, i, t);
         else if (t->kind == IN_BULK) c->missed[i] = read_in_bulk(c, t);
