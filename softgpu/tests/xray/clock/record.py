@@ -117,12 +117,13 @@ def everyone():
     """All cases, set by set."""
     from .blind import BLIND
     from .cases import CASES
+    from .further import FURTHER
     from .hopper import HOPPER
     from .mechanisms import MECHANISMS
     from .public import PUBLIC
     from .tensor import TENSOR
 
-    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC
+    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC, *FURTHER
 
 
 def main():

@@ -47,6 +47,7 @@ SETS = {
     "blind": "the third set",
     "mechanisms, blind": "register tiles, local memory, structs, scans",
     "public, blind": "kernels of public programs",
+    "further, blind": "further kernels of public programs",
     "tensor": "by tensor cores",
     "tensor, blind": "by tensor cores",
     "hopper": "by warpgroups and boxes",
