@@ -175,7 +175,10 @@ def _barriers(report):
 def _turns(report):
     """How many times over a warp runs its code, by instructions."""
     machine, warps = report.machine, report.warp_count
-    once = sum(min(n / warps, 1) * len(b.instructions) for b, n in zip(machine.blocks, machine.runs))
+    once = sum(
+        min(runs / warps, 1) * len(block.instructions)
+        for block, runs in zip(machine.blocks, machine.runs)
+    )
     return max(machine.executed / warps / max(once, 1), 1)
 
 
@@ -668,7 +671,8 @@ class _Walk:
                 loads.clear()
             self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)])
             self.now = max(self.now, self.guards.get(m.predicate.lstrip("@!"), 0)) + 1
-            self.guards |= {name: self.now - 1 + GUARD for name in m.writes if name[:2] in PREDICATES}
+            set_here = [name for name in m.writes if name[:2] in PREDICATES]
+            self.guards |= dict.fromkeys(set_here, self.now - 1 + GUARD)
             if m.base in self.far.loads:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":

@@ -15,10 +15,8 @@ import json
 import math
 import re
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import combinations
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +26,7 @@ from softgpu.tests import ROOT
 from softgpu.xray.chip import MODELLED
 from softgpu.xray.clock import ERRORS
 
-from .record import GOLDEN, everyone
+from .record import GOLDEN, each, everyone, named
 
 PREDICTED = GOLDEN.with_name("predicted.csv")
 PAGE, PICTURE = ROOT / "docs/clock.md", ROOT / "docs/clock.png"
@@ -80,17 +78,14 @@ def said(report):
 
 def profiled(name, chip):
     """What the clock says of a case."""
-    case = next(case for case in everyone() if case.name == name)
-    return {"case": name} | said(case.profiled(chip))
+    return {"case": name} | said(named(name).profiled(chip))
 
 
 def profile(cases, sets, chip, path):
-    """Writes what the clock says, with the cases of these sets anew, as many at a time as there
-    are cores."""
+    """Writes what the clock says, with the cases of these sets anew."""
     rows = read(path) if path.exists() else {}
     names = [case.name for case in cases if case.set in sets]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        rows |= {row["case"]: row for row in pool.map(partial(profiled, chip=chip), names)}
+    rows |= {row["case"]: row for row in each(partial(profiled, chip=chip), names)}
     with path.open("w", newline="") as file:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         lines.writeheader()
