@@ -17,7 +17,6 @@ import re
 from collections import defaultdict
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 
@@ -59,8 +58,10 @@ WORST = 16
 
 
 def read(path):
-    """{case: row}."""
-    with Path(path).open(newline="") as file:
+    """{case: row}; nothing where nobody has written the file yet."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
         return {row["case"]: row for row in csv.DictReader(file)}
 
 
@@ -83,7 +84,7 @@ def profiled(name, chip):
 
 def profile(cases, sets, chip, path):
     """Writes what the clock says, with the cases of these sets anew."""
-    rows = read(path) if path.exists() else {}
+    rows = read(path)
     names = [case.name for case in cases if case.set in sets]
     rows |= {row["case"]: row for row in each(partial(profiled, chip=chip), names)}
     with path.open("w", newline="") as file:
