@@ -30,6 +30,8 @@ SECTOR = 32
 LANES = 32
 GUARD = 13  # cycles, as ptxas makes it for sm_90, from what sets a predicate to what it guards
 BRANCH = 5  # the same, from a branch to the next instruction
+IN_LINE = 2  # cycles that a warp waits for each further wavefront of a load; others wait for one
+FAR_STORE = 0.5  # more cycles of the L1 for each line of a store but one
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
     "fma32": "FFMA FADD FMUL",
     "mad": "IMAD IDP",
@@ -291,13 +293,20 @@ def _atomics(report, of):
     )
     plain, one = of.same_address_ns["no"], of.same_address_ns["yes" if fractions else "no"]
     slower = turns + min(_repeats(report.total), turns) * (one / plain - 1)
-    busiest_ns = max(slower * _interpolated(of.atomic_ns, spread), hottest * one)
+    each_ns = _interpolated(_turn_ns(report, of), spread)
+    busiest_ns = max(slower * each_ns, hottest * one)
     return {"L2 atomics": busiest_ns / 1e3}
+
+
+def _turn_ns(report, of):
+    """A turn of its atomics, by how many lines they are spread over."""
+    asks = report.total["atom.sectors"] > report.total["red.sectors"]
+    return of.fetch_ns if asks else of.atomic_ns
 
 
 def _scattered_us(report, of):
     """What atomics take of the L2 where they go to so many lines that all of it is busy."""
-    return float(report.arrays["turns"].sum()) * min(of.atomic_ns.values()) / 1e3
+    return float(report.arrays["turns"].sum()) * min(_turn_ns(report, of).values()) / 1e3
 
 
 def _repeats(t):
@@ -322,6 +331,7 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
+    near += FAR_STORE * max(t["st.near"] - t["st.requests"], 0)
     local = sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4)
         + _spilled(report, opcode, op)
@@ -461,8 +471,9 @@ def _in_line(report):
     t = report.total
     if _multiplies(report):
         return 0
-    more = sum(t[f"{op}.near"] - t[f"{op}.requests"] for op in ("ld", "st", "red", "atom"))
+    more = sum(t[f"{op}.near"] - t[f"{op}.requests"] for op in ("st", "red", "atom"))
     more += sum(t[f"{op}.wavefronts"] - t[f"{op}.requests"] for op in ("lds", "sts", "atoms"))
+    more += IN_LINE * (t["ld.near"] - t["ld.requests"]) + (IN_LINE - 1) * t["lds.conflicts"]
     return max(more, 0) / report.warp_count
 
 
