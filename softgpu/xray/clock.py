@@ -139,7 +139,8 @@ def predict(report):
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
-    work = max(near, *busy.values(), memory["L2 reads"] + _scattered_us(report, of))
+    l2 = memory["L2 reads"] + memory["L2 writes"] + _scattered_us(report, of)  # take turns
+    work = max(near, *busy.values(), l2)
     waiting = max(sum(waits.values()) - first, 0)
     queued, in_step = memory.values(), 0
     if not _multiplies(report):  # whose chains take turns at pipes themselves
