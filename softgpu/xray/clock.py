@@ -164,10 +164,39 @@ def _in_step(report, of, waiting, away, near, pipes):
     turns = _turns(report)
     between = turns / max(_barriers(report), 1)  # two barriers
     others = 1 - 1 / blocks, 1 / blocks - 1 / warps  # shares of other blocks, and of a block's own
-    share = others[0] / turns + others[1] / max(between, 1)
+    kept = _kept_in_step(report)
+    share = others[0] * max(1 / turns, kept) + others[1] * max(1 / max(between, 1), kept)
     near_us = near * share
     pipe_us = max(pipes.values()) * max(share - (QUARTERS - 1) / warps, 0)
     return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
+
+
+def _kept_in_step(report):
+    """The share of a warp's waits that are for what another has just asked for: it comes to both at
+    once."""
+    caches, machine = report.caches, report.machine
+    lines = caches.sample * sum(lines for lines, *_ in caches.by_line.values())
+    late = min((caches.l1_late_lines + caches.l2_late_lines) / max(lines, 1), 1)
+    waits = far = 0.0
+    for block, runs in zip(machine.blocks, machine.runs):
+        for bases in _waited_for(block.instructions) if runs else ():
+            waits += runs
+            far += runs * bool(bases & {*GLOBAL_LOADS})
+    return late * far / max(waits, 1)
+
+
+def _waited_for(instructions):
+    """The groups of loads that a block of code waits for: what they are."""
+    loaded, bases = set(), set()
+    for m in instructions:
+        if loaded & {*m.reads, *m.writes}:
+            yield bases
+            loaded, bases = set(), set()
+        if m.base in LOADS:
+            loaded |= {*m.writes}
+            bases.add(m.base)
+    if bases:
+        yield bases
 
 
 def _barriers(report):
@@ -635,6 +664,7 @@ def _copies(report, of, chain):
 
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
+LOADS = *GLOBAL_LOADS, "LD", "LDS", "LDSM", "ATOMS"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
 BRANCHES = "BRA", "BSYNC", "EXIT", "BREAK", "CALL", "RET"

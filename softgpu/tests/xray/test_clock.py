@@ -485,15 +485,20 @@ def test_a_long_launch_on_one_line_does_not_count_for_all_of_memory():
     assert report.caches.l1_loads <= report.total["ld.sectors"] == 64 * 1024 * 8
 
 
-def test_blocks_of_a_wave_stand_in_line_together():
-    body = """float sum = 0;
+def test_blocks_of_a_wave_stand_in_line_together_until_they_have_drifted_apart():
+    at_once = """float sum = 0;
+    #pragma unroll
+    for (int k = 0; k < 16; k++) sum += x[(threadIdx.x * 2 + 64 * k) & 4095];
+    if (sum == 1) x[i] = 2;"""
+    in_a_loop = """float sum = 0;
     for (int k = 0; k < 64; k++) sum += x[(threadIdx.x * 2 + k + int(sum)) & 4095];
     if (sum == 1) x[i] = 2;"""
 
-    def together(waves):
+    def together(body, waves):
         """The predicted time over what waiting and loading would take one after the other."""
         limits = (report := reading(body, 132 * 2 * waves, 1024)).limits
         waiting = sum(limits.get(w, 0) for w in ("latency of memory", "dependent steps"))
         return (report.predicted_us - report.chip.launch_us) / (waiting + limits["L1"])
 
-    assert together(8) < 0.8 < 0.95 < together(1) < 1.05
+    assert together(at_once, 8) < 0.9 < 1 < together(at_once, 1)
+    assert together(in_a_loop, 1) < 0.9
