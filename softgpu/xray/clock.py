@@ -187,16 +187,15 @@ def _kept_in_step(report):
 
 def _waited_for(instructions):
     """The groups of loads that a block of code waits for: what they are."""
-    loaded, bases = set(), set()
+    loads: dict[str, str] = {}  # by the registers that they write
     for m in instructions:
-        if loaded & {*m.reads, *m.writes}:
-            yield bases
-            loaded, bases = set(), set()
+        if loads.keys() & {*m.reads, *m.writes}:
+            yield {*loads.values()}
+            loads.clear()
         if m.base in LOADS:
-            loaded |= {*m.writes}
-            bases.add(m.base)
-    if bases:
-        yield bases
+            loads |= dict.fromkeys(m.writes, m.base)
+    if loads:
+        yield {*loads.values()}
 
 
 def _barriers(report):

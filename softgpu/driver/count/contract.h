@@ -91,7 +91,7 @@ typedef struct CacheSite {
     uint64_t lines;                       /* all accesses to lines */
     uint64_t late_lines;                  /* to lines that the L1 had just asked for */
     uint64_t under_way_lines; /* in the first wave, to those that memory had just been asked for */
-    uint64_t bulk_sectors, bulk_lines;    /* of bulk copies, which no L1 has */
+    uint64_t bulk_sectors, bulk_lines; /* of bulk copies, which no L1 has */
 } CacheSite;
 
 typedef struct CacheCounts {

@@ -266,11 +266,11 @@ KERNEL rays(const float *volume, float *image, int side, int size)
         int i = x, j = y, k = z;
         const float *at = volume + (k * size + j) * size + i;
         float a = x - i, b = y - j, d = z - k;
-        float near = (1 - b) * ((1 - a) * at[0] + a * at[1]) +
-                     b * ((1 - a) * at[size] + a * at[size + 1]);
+        float near =
+            (1 - b) * ((1 - a) * at[0] + a * at[1]) + b * ((1 - a) * at[size] + a * at[size + 1]);
         at += size * size;
-        float far = (1 - b) * ((1 - a) * at[0] + a * at[1]) +
-                    b * ((1 - a) * at[size] + a * at[size + 1]);
+        float far =
+            (1 - b) * ((1 - a) * at[0] + a * at[1]) + b * ((1 - a) * at[size] + a * at[size + 1]);
         float v = fabsf(near + d * (far - near)) * 0.1f;
         seen += left * v, left *= 1 - v;
         z += 0.5f, x += 0.01f;
@@ -370,7 +370,6 @@ KERNEL tf32_tiles(const float *a, const float *b, float *c, int n)
         __syncthreads();
     }
     for (int j = 0; j < 2; j++)
-        wmma::store_matrix_sync(
-            c + (top + warp / 2 * 16) * n + left + warp % 2 * 32 + j * 16, sums[j], n,
-            wmma::mem_row_major);
+        wmma::store_matrix_sync(c + (top + warp / 2 * 16) * n + left + warp % 2 * 32 + j * 16,
+                                sums[j], n, wmma::mem_row_major);
 }
