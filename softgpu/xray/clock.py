@@ -139,8 +139,9 @@ def predict(report):
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
-    l2 = memory["L2 reads"] + memory["L2 writes"] + _scattered_us(report, of)  # take turns
-    work = max(near, *busy.values(), l2)
+    stores = 0 if _by_groups(report) else memory["L2 writes"]  # boxes come ahead of products
+    turns = memory["L2 reads"] + stores + _scattered_us(report, of)  # in the L2
+    work = max(near, *busy.values(), turns)
     waiting = max(sum(waits.values()) - first, 0)
     queued, in_step = memory.values(), 0
     if not _multiplies(report):  # whose chains take turns at pipes themselves
