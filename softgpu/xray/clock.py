@@ -436,8 +436,12 @@ def _waves(report):
     if not _draws(report):
         return report.waves
     blocks, processors = report.block_count, report.chip.multiprocessors
-    seats = processors * max(report.occupancy.blocks, 1)
-    return ceil(blocks / processors) * processors / blocks, ceil(blocks / seats)
+    return ceil(blocks / processors) * processors / blocks, _rounds(report)
+
+
+def _rounds(report):
+    """How many blocks come one after the other."""
+    return ceil(report.block_count / report.chip.multiprocessors / max(report.occupancy.blocks, 1))
 
 
 def _draws(report):
@@ -491,8 +495,7 @@ def _waits(report, of):
     }
     cycles["copies"] = _copies(report, of, away) if caches.bulk_lines else 0
     waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
-    seats = of.multiprocessors * max(report.occupancy.blocks, 1)
-    return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
+    return waits | {"turns of blocks": _rounds(report) * of.turn_us}
 
 
 def _in_line(report):
@@ -526,12 +529,14 @@ def _far(report):
     """What the caches have not, or have just asked for. The lines of one load are taken to be there
     or not."""
     caches = report.caches
+    # blocks that are in their places for longer than others do not begin any more often
+    begun = min(_rounds(report) / _waves(report)[1], 1)
     waits_for_others = report.thread_count > LANES and not _multiplies(report)  # hits under misses
 
     def shares(lines, missed, late, from_memory, on_the_way):
         late = waits_for_others * late / max(missed, 1)  # for each that the L1 asked for
         each = (1 + late) / max(lines, 1)
-        return missed * each, (from_memory + on_the_way) * each
+        return missed * each, (from_memory + begun * on_the_way) * each
 
     return Far(
         _global_loads(report),
