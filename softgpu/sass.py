@@ -249,7 +249,7 @@ def _blocks(rows: list[tuple[str, str]], shares: dict[int, float]) -> list[SassB
                 targets.add(machine.target)
             if machine.base in _ENDS:
                 blocks.append(SassBlock())
-    cold = again = False  # again: an mbarrier is asked once more
+    cold = again = slow = False  # again: an mbarrier is asked once more
     for block in blocks:
         cold = any(label in targets or "slowpath" in label for label in block.labels) or (
             cold and not any(label.startswith("$") for label in block.labels)
@@ -257,8 +257,9 @@ def _blocks(rows: list[tuple[str, str]], shares: dict[int, float]) -> list[SassB
         end = block.instructions[-1:]  # a loop of its own follows the last instruction
         padding = any(m.target in block.labels for m in end) and len(block.instructions) == 1
         back = again and len(block.instructions) == 1  # to where it goes on once it is over
+        slow, called = any("slowpath" in m.target for m in end), slow and not block.labels
         again = {"YIELD", "SYNCS"} <= {m.base for m in block.instructions}
-        block.cold = cold or padding or again or back
+        block.cold = cold or padding or again or back or slow or called
     return [block for block in blocks if block.instructions]
 
 

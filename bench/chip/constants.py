@@ -92,10 +92,10 @@ def turns_of(adds, words):
     return np.maximum.reduceat(lanes, first).sum()
 
 
-def atomics(v, launch):
+def atomics(v, launch, kind):
     """ns of one turn, by how many lines they are spread over."""
     found = {}
-    for how, us in v.all("atomics", kind="add_u32", together=0):
+    for how, us in v.all("atomics", kind=kind, together=0):
         words, adds = int(how["words"]), int(how["adds"])
         if 32 <= words <= 1 << 20:
             found[words // 32] = 1e3 * (us - launch) / float(turns_of(adds, words))
@@ -248,7 +248,8 @@ def constants(path):
         "copy_gb_per_s": copy,
         "read_page_ns": read_page,
         "write_page_ns": write_page,
-        "atomic_ns": atomics(v, nothing),
+        "atomic_ns": atomics(v, nothing, "add_u32"),
+        "fetch_ns": atomics(v, nothing, "fetch_u32"),
         "same_address_ns": one_address,
         "queueing": queueing(v, nothing, step, peak, sms),
     }  # fmt: skip

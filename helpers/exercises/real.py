@@ -145,7 +145,7 @@ def enlarged(report: Report, more: int, blocks_grow: bool) -> Report:
         grid=grid,
         arrays=_arrays(report.arrays, more, blocks_grow),
         find_machine=(lambda: machine) if machine else report.find_machine,
-        caches=report.caches and _caches(report, more),
+        caches=report.caches and _caches(report, more, blocks_grow),
         waves=_waves(report, prod(grid)) if blocks_grow and report.waves else report.waves,
     )
 
@@ -163,12 +163,19 @@ def _arrays(arrays: np.ndarray, more: int, blocks_grow: bool) -> np.ndarray:
     return found
 
 
-def _caches(report: Report, more: int) -> Any:
-    """All that the caches did; what is written no longer fits into the L2."""
-    counts = {key: more * n for key, n in vars(report.caches).items() if key != "sample"}
+def _caches(report: Report, more: int, blocks_grow: bool) -> Any:
+    """All that the caches did; what is written no longer fits into the L2. More blocks are of later
+    waves, whose lines are there."""
+    caches: Any = report.caches
+    late = 1 if blocks_grow else more
+    counts = {key: n * more for key, n in vars(caches).items() if key not in ("sample", "by_line")}
+    counts |= {key: late * getattr(caches, key) for key in ("l2_late_lines", "bulk_late_lines")}
+    counts["by_line"] = {
+        line: (*(more * n for n in known), late * on_the_way)
+        for line, (*known, on_the_way) in caches.by_line.items()
+    }
     written = more * report.touched_bytes[1] - report.chip.l2_bytes
     counts["dram_writes"] = max(counts["dram_writes"], written // SECTOR, 0)
-    caches: Any = report.caches
     return replace(caches, **counts)
 
 

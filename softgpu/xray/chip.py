@@ -56,6 +56,7 @@ class Chip:
     read_page_ns: float  # to read from a page of memory that nothing else is read from then
     write_page_ns: float
     atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
+    fetch_ns: dict[int, float]  # the same, of one whose old value is asked for
     same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
     # cycles_per_us while tensor cores work, by whose they are and how many µs they do
@@ -80,7 +81,7 @@ def chip(name: str = MODELLED) -> Chip:
     if name not in known:
         raise ValueError(f"chip={name!r}: nobody has measured it; pass one of {', '.join(known)}")
     found = LIMITS | json.loads((CHIPS / f"{name}.json").read_text())
-    for key in ("barrier", "atomic_ns"):
+    for key in ("barrier", "atomic_ns", "fetch_ns"):
         found[key] = {int(n): value for n, value in found[key].items()}
     loaded = found.get("loaded", {})
     found["loaded"] = {kind: {int(us): n for us, n in of.items()} for kind, of in loaded.items()}

@@ -12,7 +12,7 @@ Terms: bottleneck model, roofline (Williams et al. 2009; docs/terms.md).
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import ceil, log
 from pathlib import Path
@@ -28,7 +28,10 @@ __all__ = ["Prediction", "errors", "in_words", "memory_us", "predict", "short_us
 ERRORS = Path(__file__).parent / "errors.json"
 SECTOR = 32
 LANES = 32
-LATE = 1 / 2  # of a way to memory: what is left of it when another block asks for the same
+GUARD = 13  # cycles, as ptxas makes it for sm_90, from what sets a predicate to what it guards
+BRANCH = 5  # the same, from a branch to the next instruction
+IN_LINE = 2  # cycles that a warp waits for each further wavefront of a load; others wait for one
+FAR_STORE = 0.5  # more cycles of the L1 for each line of a store but one
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
     "fma32": "FFMA FADD FMUL",
     "mad": "IMAD IDP",
@@ -136,7 +139,9 @@ def predict(report):
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
     near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
-    work = max(near, *busy.values(), memory["L2 reads"] + _scattered_us(report, of))
+    stores = 0 if _by_groups(report) else memory["L2 writes"]  # boxes come ahead of products
+    turns = memory["L2 reads"] + stores + _scattered_us(report, of)  # in the L2
+    work = max(near, *busy.values(), turns)
     waiting = max(sum(waits.values()) - first, 0)
     queued, in_step = memory.values(), 0
     if not _multiplies(report):  # whose chains take turns at pipes themselves
@@ -151,12 +156,62 @@ def predict(report):
 def _in_step(report, of, waiting, away, near, pipes):
     """Contention of the blocks of a wave, which begin together: they wait together, and then all
     want the L1 and shared memory. Pipes change between warps at each step, so that only those who
-    were away, for memory or at a barrier, stand in line there."""
+    were away, for memory or at a barrier, stand in line there.
+
+    Who comes first in line is first at the next turn of a loop, too: after a few turns blocks work
+    while others wait, and so do warps between two barriers."""
     blocks = min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
     warps = blocks * ceil(report.thread_count / LANES)
-    near_us = near * (1 - 1 / warps)  # what others need
-    pipe_us = max(pipes.values()) * max(1 - QUARTERS / warps, 0)
+    turns = _turns(report)
+    between = turns / max(_barriers(report), 1)  # two barriers
+    others = 1 - 1 / blocks, 1 / blocks - 1 / warps  # shares of other blocks, and of a block's own
+    kept = _kept_in_step(report)
+    share = others[0] * max(1 / turns, kept) + others[1] * max(1 / max(between, 1), kept)
+    near_us = near * share
+    pipe_us = max(pipes.values()) * max(share - (QUARTERS - 1) / warps, 0)
     return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
+
+
+def _kept_in_step(report):
+    """The share of a warp's waits that are for what another has just asked for: it comes to both at
+    once."""
+    caches, machine = report.caches, report.machine
+    lines = caches.sample * sum(lines for lines, *_ in caches.by_line.values())
+    late = min((caches.l1_late_lines + caches.l2_late_lines) / max(lines, 1), 1)
+    waits = far = 0.0
+    for block, runs in zip(machine.blocks, machine.runs):
+        for bases in _waited_for(block.instructions) if runs else ():
+            waits += runs
+            far += runs * bool(bases & {*GLOBAL_LOADS})
+    return late * far / max(waits, 1)
+
+
+def _waited_for(instructions):
+    """The groups of loads that a block of code waits for: what they are."""
+    loads: dict[str, str] = {}  # by the registers that they write
+    for m in instructions:
+        if loads.keys() & {*m.reads, *m.writes}:
+            yield {*loads.values()}
+            loads.clear()
+        if m.base in LOADS:
+            loads |= dict.fromkeys(m.writes, m.base)
+    if loads:
+        yield {*loads.values()}
+
+
+def _barriers(report):
+    """At how many barriers a warp waits."""
+    return report.total["barriers"] / report.warp_count
+
+
+def _turns(report):
+    """How many times over a warp runs its code, by instructions."""
+    machine, warps = report.machine, report.warp_count
+    once = sum(
+        min(runs / warps, 1) * len(block.instructions)
+        for block, runs in zip(machine.blocks, machine.runs)
+    )
+    return max(machine.executed / warps / max(once, 1), 1)
 
 
 def _kind(report, limit):
@@ -268,13 +323,20 @@ def _atomics(report, of):
     )
     plain, one = of.same_address_ns["no"], of.same_address_ns["yes" if fractions else "no"]
     slower = turns + min(_repeats(report.total), turns) * (one / plain - 1)
-    busiest_ns = max(slower * _interpolated(of.atomic_ns, spread), hottest * one)
+    each_ns = _interpolated(_turn_ns(report, of), spread)
+    busiest_ns = max(slower * each_ns, hottest * one)
     return {"L2 atomics": busiest_ns / 1e3}
+
+
+def _turn_ns(report, of):
+    """A turn of its atomics, by how many lines they are spread over."""
+    asks = report.total["atom.sectors"] > report.total["red.sectors"]
+    return of.fetch_ns if asks else of.atomic_ns
 
 
 def _scattered_us(report, of):
     """What atomics take of the L2 where they go to so many lines that all of it is busy."""
-    return float(report.arrays["turns"].sum()) * min(of.atomic_ns.values()) / 1e3
+    return float(report.arrays["turns"].sum()) * min(_turn_ns(report, of).values()) / 1e3
 
 
 def _repeats(t):
@@ -299,26 +361,29 @@ def _pipes(report, of):
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
+    near += FAR_STORE * max(t["st.near"] - t["st.requests"], 0)
     local = sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4)
         + _spilled(report, opcode, op)
         for opcode, op in (("LDL", "ldl"), ("STL", "stl"))
     )
     shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
-    shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
     cycles["L1"] = near + local
-    cycles["shared memory"] = shared + _without_lanes(report) + shuffles
+    cycles["shared memory"] = _shared(report) + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
 
 
-def _without_lanes(report):
-    """Wavefronts of accesses to shared memory that a predicate turns off for a whole warp."""
-    if _multiplies(report):  # a fragment's access is several instructions
-        return 0
+def _shared(report):
+    """Wavefronts of shared memory. An access that a predicate turns off for a whole warp takes one;
+    what the PTX loads twice, ptxas may keep in a register."""
     opcodes, t = report.machine.opcodes, report.total
+    wavefronts = sum(t[f"{op}.wavefronts"] for op in ("lds", "sts", "atoms"))
+    if _multiplies(report):  # a fragment's access is several instructions
+        return wavefronts
     issued = sum(n for o, n in opcodes.items() if o.partition(".")[0] in ("LDS", "STS", "ATOMS"))
-    return max(issued - sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms")), 0)
+    asked = sum(t[f"{op}.requests"] for op in ("lds", "sts", "atoms"))
+    return wavefronts * min(issued / max(asked, 1), 1) + max(issued - asked, 0)
 
 
 def _spilled(report, opcode, op):
@@ -371,8 +436,12 @@ def _waves(report):
     if not _draws(report):
         return report.waves
     blocks, processors = report.block_count, report.chip.multiprocessors
-    seats = processors * max(report.occupancy.blocks, 1)
-    return ceil(blocks / processors) * processors / blocks, ceil(blocks / seats)
+    return ceil(blocks / processors) * processors / blocks, _rounds(report)
+
+
+def _rounds(report):
+    """How many blocks come one after the other."""
+    return ceil(report.block_count / report.chip.multiprocessors / max(report.occupancy.blocks, 1))
 
 
 def _draws(report):
@@ -411,15 +480,7 @@ def _first(report, of):
 def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
     caches, waves = report.caches, _waves(report)[1]
-    lines = max(report.total["ld.lines"], 1)  # the lines of one load are taken to be there or not
-    here = Far(_global_loads(report))
-    missed = caches.l1_missed_lines
-    if report.thread_count > LANES and not _multiplies(report):
-        # hits under misses: other warps of the block wait for the same lines
-        lines /= 1 + caches.l1_late_lines / max(missed, 1)
-    far = replace(here, l1=missed / lines, l2=caches.l2_missed_lines / lines)
-    if _multiplies(report):
-        far = replace(far, l2=far.l2 + LATE * max(far.l1 - far.l2, 0) / max(waves, 1))
+    here, far = Far(_global_loads(report)), _far(report)
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
     steps, near = (_chain(report, of, here, cycles) for cycles in (0, barrier))
     turns = None
@@ -429,22 +490,60 @@ def _waits(report, of):
     there, away = (_chain(report, of, where, barrier, turns) for where in (here, far))
     cycles = {
         "latency of memory": away - there,
-        "dependent steps": there - near + steps,
+        "dependent steps": there - near + steps + _in_line(report),
         "barriers": near - steps,
     }
     cycles["copies"] = _copies(report, of, away) if caches.bulk_lines else 0
     waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
-    seats = of.multiprocessors * max(report.occupancy.blocks, 1)
-    return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
+    return waits | {"turns of blocks": _rounds(report) * of.turn_us}
+
+
+def _in_line(report):
+    """Cycles of a warp whose accesses take more than a wavefront each, which its own next ones
+    wait for."""
+    t = report.total
+    if _multiplies(report):
+        return 0
+    more = sum(t[f"{op}.near"] - t[f"{op}.requests"] for op in ("st", "red", "atom"))
+    more += sum(t[f"{op}.wavefronts"] - t[f"{op}.requests"] for op in ("lds", "sts", "atoms"))
+    more += IN_LINE * (t["ld.near"] - t["ld.requests"]) + (IN_LINE - 1) * t["lds.conflicts"]
+    return max(more, 0) / report.warp_count
 
 
 @dataclass(frozen=True)
 class Far:
-    """Which loads are of global memory, and what share of them the L1 and the L2 do not have."""
+    """Which loads are of global memory, and what share of them the L1 and the L2 do not have: by
+    the line of PTX, and of all."""
 
     loads: tuple[str, ...]
-    l1: float = 0.0
-    l2: float = 0.0
+    by_line: dict[int, tuple[float, float]] = field(default_factory=dict)
+    average: tuple[float, float] = (0.0, 0.0)
+
+    def past(self, lines):
+        """How likely one of these loads is past the L1, and past the L2."""
+        shares = [self.by_line.get(line, self.average) for line in lines]
+        return [min(1, sum(of)) for of in zip(*shares)]
+
+
+def _far(report):
+    """What the caches have not, or have just asked for. The lines of one load are taken to be there
+    or not."""
+    caches = report.caches
+    # blocks that are in their places for longer than others do not begin any more often
+    begun = min(_rounds(report) / _waves(report)[1], 1)
+    waits_for_others = report.thread_count > LANES and not _multiplies(report)  # hits under misses
+
+    def shares(lines, missed, late, from_memory, on_the_way):
+        late = waits_for_others * late / max(missed, 1)  # for each that the L1 asked for
+        each = (1 + late) / max(lines, 1)
+        return missed * each, (from_memory + begun * on_the_way) * each
+
+    return Far(
+        _global_loads(report),
+        {line: shares(*counts) for line, counts in caches.by_line.items()},
+        shares(report.total["ld.lines"], caches.l1_missed_lines, caches.l1_late_lines,
+               caches.l2_missed_lines, caches.l2_late_lines),
+    )  # fmt: skip
 
 
 def _global_loads(report):
@@ -514,7 +613,7 @@ def _pipelined(machine, new_walk):
         numbers = [n for n in range(first, last + 1) if 2 * machine.runs[n] > machine.runs[last]]
         blocks = [machine.blocks[n] for n in numbers]
         bases = [{m.base for m in block.instructions} for block in blocks]
-        waiting = [b for b, has in zip(blocks, bases) if "DEPBAR" in has and "LDGSTS" not in has]
+        waiting = [b for b, has in zip(blocks, bases) if "DEPBAR" in has]
         if found.keys() & set(numbers) or not waiting or not any("LDGSTS" in has for has in bases):
             continue
         walk, turns = new_walk(), 2 + max(m.keeps for b in waiting for m in b.instructions)
@@ -562,15 +661,19 @@ def _copies(report, of, chain):
     each = SECTOR * caches.bulk / expected  # bytes that are waited for at once
     stages = max(report.shared_bytes // each, 1)
     steps = expected / report.block_count
-    missed = min(1, each / 128 * caches.bulk_missed_lines / caches.bulk_lines)
+    far = caches.bulk_missed_lines + caches.bulk_late_lines
+    missed = min(1, each / 128 * far / caches.bulk_lines)
     latency = of.box[0] + each * of.box[1] + missed * (of.latency["dram"] - of.latency["l2"])
     return max(steps / stages * latency + chain / stages - chain, 0)
 
 
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 GLOBAL_LOADS = "LDG", "ATOM", "ATOMG"
+LOADS = *GLOBAL_LOADS, "LD", "LDS", "LDSM", "ATOMS"
 COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
+BRANCHES = "BRA", "BSYNC", "EXIT", "BREAK", "CALL", "RET"
+PREDICATES = *(f"P{n}" for n in range(8)), "UP"
 KINDS = {"SYNCS": "signal", "LDS": "shared", "LD": "shared", "LDL": "l1", "ATOMS": "shared",
          "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
@@ -600,6 +703,7 @@ class _Walk:
         self.shared = 0.0  # when shared memory has nothing left to do
         self.now = 0.0
         self.ready: dict[str, float] = {}
+        self.guards: dict[str, float] = {}  # when predicates may guard
         self.groups: list[set] = []  # of copies, those that were closed
         self.copies: set[tuple[int, float, int]] = set()
         self.multiplied = 0.0  # when the warpgroup's products so far are made
@@ -612,11 +716,16 @@ class _Walk:
             if waits:
                 self._wait(set(loads.values()) | waits)
                 loads.clear()
-            self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)]) + 1
+            self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)])
+            self.now = max(self.now, self.guards.get(m.predicate.lstrip("@!"), 0)) + 1
+            set_here = [name for name in m.writes if name[:2] in PREDICATES]
+            self.guards |= dict.fromkeys(set_here, self.now - 1 + GUARD)
             if m.base in self.far.loads:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
+            elif m.base in BRANCHES:
+                self.now += BRANCH - 1
             elif m.base in COPIES:
                 self.now += self.of.latency["copy"] - 1
             elif m.base == "MEMBAR":
@@ -676,9 +785,9 @@ class _Walk:
 
 def _arrival(loads, of, far):
     """When the last of several loads is there: with so many, one more likely comes from afar."""
-    begun, count = max(at for _, at, _ in loads), len(loads)
+    begun = max(at for _, at, _ in loads)
     near, l2, dram = (of.latency[level] for level in ("l1", "l2", "dram"))
-    past_l1, past_l2 = (min(1, count * share) for share in (far.l1, far.l2))
+    past_l1, past_l2 = far.past(line for line, _, _ in loads)
     return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import contract
 from ..contract import ffi
+from ..jit.builds.profile import SITE_COUNTERS
 from ..jit.compile import KernelCode
 from ..loaded import LoadedModule
 from ..sass import Refused, SassBlock, executions
@@ -49,8 +50,11 @@ class Caches:
     """What the caches did, in sectors, or in lines or pages where the name says so.
 
     l1_*: what warps asked for, what the L1 did not have, and what it had asked for but not got;
-    l2_*: look-ups in the L2, whose halves ask each other; stored: what warps stored; dram_*: what
-    memory moved; *_pages: how many it opened for that; bulk*: what bulk copies asked the L2 for.
+    l2_*: look-ups in the L2, whose halves ask each other, what it did not have, and, in the first
+    wave, what it had asked for but not got; stored: what warps stored; dram_*: what
+    memory moved; *_pages: how many it opened for that; bulk*: what bulk copies asked the L2 for;
+    by_line: of each line of PTX that loads, how many lines it accessed, and l1_missed_lines,
+    l1_late_lines, l2_missed_lines and l2_late_lines of it; of one with an atomic, too.
     sample: one page in so many was looked at."""
 
     sample: int
@@ -61,6 +65,7 @@ class Caches:
     l2_reads: int
     l2_writes: int
     l2_missed_lines: int
+    l2_late_lines: int
     dram_reads: int
     dram_writes: int
     read_pages: int
@@ -70,6 +75,8 @@ class Caches:
     bulk: int
     bulk_lines: int
     bulk_missed_lines: int
+    bulk_late_lines: int
+    by_line: dict[int, tuple[int, ...]]
 
 
 def machine_counts(
@@ -92,9 +99,28 @@ def machine_counts(
             by_line[line] += often * float(counters[first])
             ran[line] |= ran_by[n]
     warps = float(counters[code.notes["blocks"][0][0]]) if code.notes["blocks"] else 0.0
-    return MachineRuns(blocks, executions(blocks, by_line, warps),
+    runs, turns = executions(blocks, by_line, warps), _turns_of_atomics(code, counters)
+    runs = [n * turns if _is_atomic(b) else n for b, n in zip(blocks, runs)]
+    return MachineRuns(blocks, runs,
                        [_most(ran[m.line] for m in b.instructions if m.line in ran)
                         for b in blocks])  # fmt: skip
+
+
+def _is_atomic(block: SassBlock) -> bool:
+    """Whether it is a loop that adds to shared memory until nobody was faster."""
+    return block.is_loop and any(m.opcode.startswith("ATOMS.CAS") for m in block.instructions)
+
+
+def _turns_of_atomics(code: KernelCode, counters: np.ndarray) -> float:
+    """How many turns a warp takes, on average, for an atomic on shared memory that is a loop."""
+    turns = atomics = 0
+    for site, first in zip(code.sites, code.notes["sites"]):
+        if first >= 0 and site.space == "shared" and site.kind not in ("load", "store"):
+            of = dict(zip(SITE_COUNTERS, map(int, counters[first : first + len(SITE_COUNTERS)])))
+            if of["loop_loads"]:
+                turns += of["loop_loads"] - of["loop_more"]
+                atomics += of["shared"]
+    return turns / atomics if atomics else 1.0
 
 
 def _most(sets: Iterable[set[int]]) -> frozenset[int]:
@@ -113,9 +139,10 @@ def waves(runtime: Any, of: Chip, resident: int) -> tuple[float, float] | None:
 
 
 def replay(
-    runtime: Any, code: KernelCode, of: Chip, resident: int, shared_bytes: int
+    runtime: Any, code: KernelCode, of: Chip, resident: int, shared_bytes: int, places: list[int]
 ) -> Caches | None:
-    """The Caches of the launch that was profiled last, on a Chip."""
+    """The Caches of the launch that was profiled last, on a Chip. places: the line of PTX on which
+    each token stands."""
     taken = resident * (shared_bytes + contract.DEVICE["block_system_shared"])
     l1_bytes = max(of.l1_bytes - taken, 16 << 10)
     shape = {
@@ -134,7 +161,9 @@ def replay(
     loads = [n for n, site in enumerate(code.sites) if site.kind == "load"]
     total = {key: int(by_site[key][loads].sum()) for key in _SITE.names or ()}
     in_bulk = by_site["bulk_lines"] > 0
-    bulk_missed = int(by_site["missed_lines"][in_bulk].sum())
+    bulk_missed, bulk_late = (
+        int(by_site[key][in_bulk].sum()) for key in ("missed_lines", "under_way_lines")
+    )
     k = counts.sample
     return Caches(
         sample=k,
@@ -145,6 +174,7 @@ def replay(
         l2_reads=k * counts.l2_reads,
         l2_writes=k * counts.l2_writes,
         l2_missed_lines=k * (total["missed_lines"] - bulk_missed),
+        l2_late_lines=k * (total["under_way_lines"] - bulk_late),
         dram_reads=k * counts.dram_reads,
         dram_writes=k * counts.dram_writes,
         read_pages=k * counts.read_pages,
@@ -154,4 +184,22 @@ def replay(
         bulk=k * total["bulk_sectors"],
         bulk_lines=k * total["bulk_lines"],
         bulk_missed_lines=k * bulk_missed,
+        bulk_late_lines=k * bulk_late,
+        by_line=_by_line(code, by_site, places),
     )
+
+
+_OF_LINES = "lines", "l2_lines", "late_lines", "missed_lines", "under_way_lines"
+
+
+def _by_line(
+    code: KernelCode, by_site: np.ndarray, places: list[int]
+) -> dict[int, tuple[int, ...]]:
+    """As Caches says, of the sample."""
+    found: dict[int, tuple[int, ...]] = {}
+    for number, token in code.notes["site_tokens"].items():
+        site, line = by_site[int(number)], places[token]
+        if code.sites[int(number)].kind != "store" and site["lines"]:
+            before = found.get(line, (0,) * len(_OF_LINES))
+            found[line] = tuple(a + int(site[key]) for a, key in zip(before, _OF_LINES))
+    return found

@@ -143,7 +143,7 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
         incomplete=bool(result.incomplete),
         find_machine=partial(machine_counts, module, code, counters, events),
         find_fidelity=partial(_fidelity, module.layout(name), name, code, counters),
-        caches=replay(engine.runtime, code, of, resident.blocks, shared),
+        caches=replay(engine.runtime, code, of, resident.blocks, shared, module.token_lines),
         waves=waves(engine.runtime, of, resident.blocks),
         chip=of,
     )

@@ -43,8 +43,6 @@ NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
-    "gemm/joined.cu": "newer than the last profile of all kernels",
-    "gemm/thin.cu": "newer than the last profile of all kernels",
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }
 

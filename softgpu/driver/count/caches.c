@@ -140,7 +140,7 @@ static uint32_t number_of(Numbers *n, uint64_t line)
 
 typedef struct {
     uint32_t last;        /* its last use, if it is there: not before the cache was emptied */
-    uint32_t since, site; /* when, and for which site, an L1 last asked for what it had not */
+    uint32_t since, site; /* when, and for which site, the cache last asked for what it had not */
     uint8_t there, dirty, full;
 } Line;
 
@@ -172,6 +172,7 @@ typedef struct {
     Asked *asked;    /* UNDER_WAY of each GPC, by their lines */
     uint32_t blocks; /* of the launch */
     uint32_t step;   /* of the replay: touches that come at the same time are of one */
+    uint32_t wave;   /* blocks of a wave */
     uint64_t *open;  /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
 } Chip;
@@ -281,11 +282,21 @@ static void empty(Cache *of)
 static uint32_t pairs(uint32_t sectors)
 { return sectors | (sectors & 5) << 1 | (sectors & 10) >> 1; }
 
+/* Whether a block of the first wave wants a line that another has just asked memory for. Blocks of
+   later waves don't begin together. */
+static bool is_under_way(const Chip *c, uint32_t i, const Touch *t)
+{
+    const Cache *home = &c->l2[home_of(t->line)];
+    const Line *line = &home->lines[c->line[i]];
+    return t->block < c->wave && line->last >= home->begun && line->since == c->step;
+}
+
 /* Sectors come to the L2: a multiprocessor asks its own half, which asks the line's if it must. */
 static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
     uint32_t own = half_of(gpc_of(c, t)), home = home_of(t->line);
     CacheSite *site = &c->counts->sites[t->site];
+    site->under_way_lines += is_under_way(c, i, t);
     if (!sectors) return;
     Line *copy = use(c, &c->l2[own], c->line[i]);
     c->counts->l2_reads += count_of(sectors);
@@ -302,6 +313,7 @@ static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
     c->counts->read_pages += open_page(c, c->line[i]);
     missing = pairs(missing) & ~copy->there & ~copy->full;
     copy->there |= missing;
+    copy->since = c->step;
     c->counts->dram_reads += count_of(missing);
     site->misses += count_of(missing & sectors);
 }
@@ -321,8 +333,12 @@ static void write_l2(Chip *c, uint32_t i, const Touch *t)
 static void change_l2(Chip *c, uint32_t i, const Touch *t)
 {
     Cache *home = &c->l2[home_of(t->line)];
+    CacheSite *site = &c->counts->sites[t->site];
+    site->l2_lines++;
+    site->under_way_lines += is_under_way(c, i, t);
     Line *line = use(c, home, c->line[i]);
     uint32_t missing = t->sectors & ~line->there & ~line->full;
+    if (missing) site->missed_lines++, line->since = c->step;
     c->counts->dram_reads += count_of(missing);
     if (missing) c->counts->read_pages += open_page(c, c->line[i]);
     line->there |= missing;
@@ -376,7 +392,7 @@ static void sort(Chip *c, uint64_t last)
 static void put_in_order(Chip *c)
 {
     uint32_t resident = c->shape->resident ? c->shape->resident : 1, farthest = 0;
-    uint64_t wave = (uint64_t)c->shape->multiprocessors * resident, last = 0;
+    uint64_t wave = c->wave = c->shape->multiprocessors * resident, last = 0;
     for (uint32_t i = 0; i < launch.count; i++)
         if (launch.touches[i].at > farthest) farthest = launch.touches[i].at;
     for (uint32_t i = 0; i < launch.count; i++) {
@@ -415,6 +431,7 @@ static void replay(Chip *c)
         before = t->at;
         if (processor_of(c, t) != processor) empty(&c->l1);
         processor = processor_of(c, t);
+        c->counts->sites[t->site].lines++;
         if (t->kind != IN_BULK) c->counts->sites[t->site].sectors += count_of(t->sectors);
         if (t->kind == SITE_LOAD) c->missed[i] = read_l1(c, i, t);
         else if (t->kind == IN_BULK) c->missed[i] = read_in_bulk(c, t);

@@ -100,8 +100,10 @@ typedef struct CacheShape {
 typedef struct CacheSite {
     uint64_t sectors, l2_sectors, misses; /* that warps, the L1 and the L2 asked for */
     uint64_t l2_lines, missed_lines;      /* the same as accesses to lines */
-    uint64_t late_lines;                  /* accesses to lines that the L1 had just asked for */
-    uint64_t bulk_sectors, bulk_lines;    /* of bulk copies, which no L1 has */
+    uint64_t lines;                       /* all accesses to lines */
+    uint64_t late_lines;                  /* to lines that the L1 had just asked for */
+    uint64_t under_way_lines; /* in the first wave, to those that memory had just been asked for */
+    uint64_t bulk_sectors, bulk_lines; /* of bulk copies, which no L1 has */
 } CacheSite;
 
 typedef struct CacheCounts {

@@ -236,6 +236,7 @@ class ProfiledEmitter(ProvingEmitter):
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
+        self.notes.setdefault("site_tokens", {})  # of their instructions
         self.notes.setdefault("proven", [])  # [counter, [another, how much for each of the first]]
         self.notes.setdefault("blocks", [])
         self.notes.setdefault("exchanges", [])
@@ -279,6 +280,7 @@ class ProfiledEmitter(ProvingEmitter):
         known += [-1] * (site + 1 - len(known))
         if known[site] < 0:
             known[site] = self._counters(len(SITE_COUNTERS))
+            self.notes["site_tokens"][str(site)] = self.item.token
         return known[site]
 
     def increase(self, counter: int, amount: str) -> None:

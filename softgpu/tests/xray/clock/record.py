@@ -1,6 +1,6 @@
 """Record what the clock is checked against, on a machine with a GPU and ncu:
 
-    python -m softgpu.tests.xray.clock.record [--set SET] [--chip NAME] [--compile PART/PARTS]
+    python -m softgpu.tests.xray.clock.record [--set SET] [--chip NAME]
 
 The time of each case as bench.time_us measures it goes to golden.csv, with what Nsight Compute
 counts: once, after which the model may change, and these may not. --set leaves the other sets as
@@ -9,8 +9,11 @@ they are. For another GPU, only times are recorded, to NAME.csv: --chip NAME."""
 import argparse
 import csv
 import io
+import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -117,12 +120,37 @@ def everyone():
     """All cases, set by set."""
     from .blind import BLIND
     from .cases import CASES
+    from .further import FURTHER
     from .hopper import HOPPER
     from .mechanisms import MECHANISMS
     from .public import PUBLIC
     from .tensor import TENSOR
 
-    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC
+    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC, *FURTHER
+
+
+def each(task, names):
+    """[task(name)], as many at a time as there are cores, up to 16: each process has a GPU's
+    context, and arrays. Of the cases that share a file, one compiles it first: PyCUDA's cache lets
+    others read what is not written yet."""
+    cases = [case for case in everyone() if case.name in names]
+    shared = {getattr(case, "file", case.set): case.name for case in cases}
+    first = [name for file, name in shared.items() if "/" not in file]
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, 16), get_context("spawn")) as pool:
+        list(pool.map(compiled, first))
+        return list(pool.map(task, names))
+
+
+def named(name):
+    """A case by its name."""
+    return next(case for case in everyone() if case.name == name)
+
+
+def compiled(name):
+    """Leaves a case in PyCUDA's cache."""
+    import helpers.autoinit  # noqa: F401
+
+    named(name).compile()
 
 
 def main():
@@ -131,7 +159,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", help="only cases of this set")
     parser.add_argument("--chip", help="another GPU than the H200: only times, to CHIP.csv")
-    parser.add_argument("--compile", help="only compile this part of the cases, such as 0/16")
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -139,15 +166,9 @@ def main():
     if options.launch:
         by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])
-    if options.compile:
-        part, parts = map(int, options.compile.split("/"))
-        import helpers.autoinit  # noqa: F401
-
-        for case in cases[part::parts]:
-            case.compile()
-        return None
     if options.wavefronts:
         return wavefronts()
+    each(compiled, [case.name for case in cases])  # before anything is timed
     times = timed(cases)
     if options.chip:
         return save(GOLDEN.with_name(f"{options.chip}.csv"), cases, times)

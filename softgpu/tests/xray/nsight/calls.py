@@ -100,6 +100,10 @@ def _products():
         ("hopper", F32, (400, 256, 520), {"dtype": "tf32"}),
         ("hopper_float8", np.uint8, (512, 256, 640), {"dtype": "e4m3"}),
         ("tensor_float8", np.uint8, (128, 128, 192), {"dtype": "e5m2"}),
+        ("joined", F32, (128, 1024, 64), {}),
+        ("joined", F32, (100, 600, 72), {}),
+        ("thin", F32, (200, 512, 2), {}),
+        ("thin", F16, (70, 4104, 3), {}),
     ):
         m, k, n = sizes
         a, b = _bits(kind, m, k), _bits(kind, k, n)
