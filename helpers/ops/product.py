@@ -7,7 +7,7 @@ from math import hypot, prod
 import numpy as np
 
 from .. import sources
-from . import hopper, tensor, thin
+from . import hopper, tensor, thin, tuning
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
 from .launch import (
@@ -23,7 +23,7 @@ from .launch import (
     workspace,
 )
 from .reduce import WIDE, folding
-from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
+from .tuning import MOST_JOINED, blocks_us, caches, quickest, splits_to_try, sum_us
 
 __all__ = ["copy_us", "matmul"]
 
@@ -269,7 +269,7 @@ TILES = (
 )
 WARPS = Tile(256, 128, 16, 1, 1.51, 1.53, 3.0)  # of gemm/warps.cu
 DEEP = 8
-MOST_JOINED, JOINED_US = 8, 0.3  # splits that a cluster adds, and how long that takes
+JOINED_US = 0.3  # until a cluster has added splits
 ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.4  # times as long: tiles of more than 128 such columns
@@ -280,30 +280,13 @@ def has_clusters():
     return cuda.Context.get_device().compute_capability() >= (9, 0)
 
 
-@dataclass(frozen=True)
-class Tiling:
-    """How blocks divide a product: each one's Tile, their number, and the splits along k."""
-
-    tile: Tile
-    tiles: int
-    splits: int
-    us: float
-    joined: bool = False
-
-    @property
-    def name(self):
-        """Return what is remembered of it."""
-        return f"{self.tile.rows} x {self.tile.columns} / {self.splits}{' joined' * self.joined}"
+class Tiling(tuning.Tiling):
+    """How blocks divide a product without tensor cores."""
 
     @property
     def parts(self):
         """Return how many results a further launch must add."""
         return 1 if self.joined else self.splits
-
-    @classmethod
-    def of(cls, *sizes, **options):
-        """Return the tiling with the least estimated time; arguments: as of ways."""
-        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
     @classmethod
     def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False, packed=True,
@@ -414,9 +397,10 @@ def prepare(a, b, shape, kind, ways, form=None):
     places = address(a), address(b)
     tilings = _tilings(sizes, batch, kind, a.dtype, ways, places)
     if kind:
-        problem += (kind.piece,)
+        problem += kind.piece, *_touched(ways, a.dtype)
     else:
         problem += tuple(packs(sizes, (a.dtype, WIDE[a.dtype.name]), ways, places))
+    problem += tuple(way.pack for way in tilings if isinstance(way, thin.Tiling))[:1]
 
     def made(tiling):
         if isinstance(tiling, thin.Tiling):
@@ -428,6 +412,11 @@ def prepare(a, b, shape, kind, ways, form=None):
     return quickest(problem, tilings, made)
 
 
+def _touched(ways, dtype):
+    """Return of how many lines of memory 128 bytes of a and of b are parts."""
+    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
+
+
 def _tilings(sizes, batch, kind, dtype, ways, places):
     """Return all tilings of a product of operands that lie so, at these addresses."""
     (m, n, k), tilings = sizes, []
@@ -436,10 +425,8 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
             tilings = tensor.Tiling.ways(m, n, k, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
-            touched = [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
-            by_groups = hopper.Tiling.ways(
-                m, n, k, kind, batch, turned=turned, joins=True, touched=touched
-            )
+            told = {"turned": turned, "joins": True, "touched": _touched(ways, dtype)}
+            by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
     else:
         wide = WIDE[dtype.name]
