@@ -241,8 +241,8 @@ def pack_of(most, itemsize, place, *sizes):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's tile of a product without tensor cores. The times are an H200's with floats, for 8
-    elements along k: as of tensor.Tile."""
+    """A block's tile of a product without tensor cores, and a warp's part of it, if tiles come in
+    stages. The times are an H200's with floats, for 8 elements along k: as of tensor.Tile."""
 
     rows: int
     columns: int
@@ -251,12 +251,17 @@ class Tile:
     alone_us: float
     each_us: float
     rest_us: float
+    warp: tuple = ()
 
-    def joined_bytes(self, wide):
-        """Return the shared memory of a block whose sums, of this type, a cluster adds: for them
-        and for two steps' numbers."""
-        numbers = 2 * self.deep * (self.rows + self.columns + 8)
-        return (self.rows * self.columns + numbers) * np.dtype(wide).itemsize
+    @property
+    def threads(self):
+        return 32 * self.rows * self.columns // prod(self.warp) if self.warp else 256
+
+    def shared_bytes(self, joined):
+        """Return the shared memory for stages, which is also that for the sums that a cluster
+        adds."""
+        stages = STAGES * self.deep * (self.rows + self.columns + 8)
+        return 4 * max(stages, self.rows * self.columns if joined else 0)
 
 
 TILES = (
@@ -267,10 +272,21 @@ TILES = (
     Tile(32, 256, 16, 2, 0.72, 0.51, 0.3),
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
-WARPS = Tile(256, 128, 16, 1, 1.51, 1.53, 3.0)  # of gemm/warps.cu
-DEEP = 8
+STAGED = (  # of gemm/staged.cu
+    Tile(256, 128, 16, 1, 1.40, 1.40, 2.0, (64, 64)),
+    Tile(128, 128, 16, 2, 0.85, 0.72, 1.2, (64, 64)),
+    Tile(128, 64, 16, 2, 0.47, 0.36, 0.5, (64, 32)),
+    Tile(64, 128, 16, 2, 0.47, 0.36, 0.5, (64, 32)),
+    Tile(64, 64, 16, 4, 0.33, 0.205, 0.4, (32, 32)),
+    Tile(32, 128, 16, 4, 0.33, 0.205, 0.4, (32, 32)),
+    Tile(32, 64, 16, 6, 0.32, 0.107, 0.4, (32, 32)),
+    Tile(32, 32, 16, 8, 0.22, 0.062, 0.4, (16, 32)),
+    Tile(16, 256, 16, 2, 0.30, 0.230, 0.4, (16, 32)),
+    Tile(16, 128, 16, 4, 0.28, 0.118, 0.4, (16, 32)),
+)
+DEEP, STAGES = 8, 3
 JOINED_US = 0.3  # until a cluster has added splits
-ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
+ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.4  # times as long: tiles of more than 128 such columns
 
@@ -289,13 +305,12 @@ class Tiling(tuning.Tiling):
         return 1 if self.joined else self.splits
 
     @classmethod
-    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False, packed=True,
-             joins=False):  # fmt: skip
-        """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
-        whether each element of b has to be found; packed: whether several elements are loaded at
-        once; joins: whether clusters add splits."""
+    def ways(cls, m, n, k, wide, batch=1, staged=False, gathered=False, packed=True):
+        """Return all tilings. staged: whether tiles come in stages, whose splits clusters may add;
+        gathered: whether each element of b has to be found; packed: whether several elements are
+        loaded at once."""
         found, deep = [], ceil_divide(k, DEEP)
-        for tile in (*TILES, WARPS) if by_warps else TILES:
+        for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
@@ -305,9 +320,9 @@ class Tiling(tuning.Tiling):
             for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
                 blocks = tiles * batch * splits
                 us = blocks_us(blocks, ceil_divide(deep, splits), timed)
-                joined = joins and tile != WARPS and 1 < splits <= MOST_JOINED
-                joined &= blocks <= multiprocessors() * ROOMY.get(splits, CROWDED)
-                joined &= tile.joined_bytes(wide) <= most_shared()
+                room = multiprocessors() * tile.blocks * ROOMY.get(splits, CROWDED)
+                joined = staged and has_clusters() and 1 < splits <= MOST_JOINED and blocks <= room
+                joined &= tile.shared_bytes(True) <= most_shared()
                 us += JOINED_US if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
         return found
@@ -371,18 +386,22 @@ def launch(tiling, sizes, batch, types, ways, packs):
     """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
     a and b, of the sums, of c; ways: layouts of a and b; packs: elements of each load."""
     (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
-    choices |= {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
-    if tile == WARPS:
-        shared = 2 * tile.deep * (tile.rows + tile.columns + 8) * 4
-        file = "gemm/warps.cu"
-    else:
-        choices |= tiling.choices(wide) | dict(zip(("A_PACK", "B_PACK"), packs))
-        file, shared = "gemm/packed.cu", 0
+    choices |= {"Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
+    if tile.warp:
+        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
+        choices |= zip(
+            ("ROWS", "COLUMNS", "WARP_ROWS", "WARP_COLUMNS", "A_PIECE", "B_PIECE"),
+            (tile.rows, tile.columns, *tile.warp, *(4 * pack for pack in packs)),
+        )
         if tiling.joined:
-            choices["SPLITS"] = tiling.splits
-            file, shared = "gemm/joined.cu", tile.rows * tile.columns * np.dtype(wide).itemsize
-    grid = tiling.tiles, tiling.splits, batch
-    return KernelCall(file, choices, grid, (256,), *sizes, strides, shared=shared)
+            file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
+        choices["BLOCKS"] = tile.blocks
+    else:
+        file, shared = "gemm/packed.cu", 0
+        choices |= {"T": dtype, "Acc": wide} | tiling.choices(wide)
+        choices |= dict(zip(("A_PACK", "B_PACK"), packs))
+    grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
+    return KernelCall(file, choices, grid, block, *sizes, strides, shared=shared)
 
 
 def prepare(a, b, shape, kind, ways, form=None):
@@ -431,9 +450,9 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
     else:
         wide = WIDE[dtype.name]
         loads = packs(sizes, (dtype, wide), ways, places)
-        packed = set(loads) == {most_packed(wide)}
-        told = {"by_warps": packed and dtype == "float32", "packed": packed}
-        tilings = Tiling.ways(m, n, k, wide, batch, joins=has_clusters(), **told)
+        staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
+        packed = staged or set(loads) == {most_packed(wide)}
+        tilings = Tiling.ways(m, n, k, wide, batch, staged=staged, packed=packed)
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
         tilings = [*tilings, *(few.ways(batch) if few else ())]

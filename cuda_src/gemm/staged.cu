@@ -1,0 +1,38 @@
+// Product of matrices of floats: a[m, k] times b[k, n] -> c[m, n], a batch of them over blockIdx.z, `strides` apart.
+// Either may lie transposed: neighbours in memory are along k (A_ALONG_K, B_ALONG_K) or across it; where A_PIECE or
+// B_PIECE is 16, 4 divides its lines, strides and place. Launch a grid of (m / ROWS * n / COLUMNS, rounded up, splits,
+// batch) blocks of a warp for each WARP_ROWS x WARP_COLUMNS, with room for STAGES tiles. Split p of k makes
+// c[batch, p, m, n]: their sum is the product.
+// Step: tiles come by cp.async, without registers, from any place; multiply-adds are in an order that the register
+// file can keep up with.
+// Limit: the multiply-adds, and the instructions that begin copies of one float each.
+#include "gemm/staged.cuh"
+using Out = float;
+constexpr int A_ALONG_K = 1;
+constexpr int B_ALONG_K = 0;
+constexpr int A_PIECE = 4;  // bytes that are copied at once across k
+constexpr int B_PIECE = 16;
+constexpr int C_PACK = 4;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 128;
+constexpr int WARP_ROWS = 64;
+constexpr int WARP_COLUMNS = 64;
+constexpr int BLOCKS = 2;  // on a multiprocessor
+
+constexpr int BLOCK = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+
+extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void staged(const float *__restrict__ a,
+                                                                   const float *__restrict__ b,
+                                                                   Out *c, long long m, long long n,
+                                                                   long long k, Strides strides)
+{
+    Place<ROWS, COLUMNS> place(m, k);
+    Copies<A_ALONG_K, ROWS, A_PIECE, BLOCK> of_a(a, strides.a, strides.a_batch, place.top,
+                                                 place.begin, m);
+    Copies<B_ALONG_K, COLUMNS, B_PIECE, BLOCK> of_b(b, strides.b, strides.b_batch, place.left,
+                                                    place.begin, n);
+    Product<Out, float, C_PACK> product = {
+        c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
+    multiply<ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, product, place.top, place.left,
+                                                     place.depth);
+}
