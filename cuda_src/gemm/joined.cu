@@ -13,12 +13,19 @@ constexpr int B_PIECE = 16;
 constexpr int C_PACK = 4;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
+constexpr int DEEP = 16;
+constexpr int STAGES = 3;
 constexpr int WARP_ROWS = 64;
 constexpr int WARP_COLUMNS = 64;
 constexpr int BLOCKS = 2;  // on a multiprocessor
 constexpr int SPLITS = 2;
 
-constexpr int BLOCK = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+
+struct Strides {
+    long long a, b;  // from one line to the next
+    long long a_batch, b_batch;
+};
 using Quad = Packed<float, FOUR>;
 extern __shared__ __align__(16) unsigned char memory[];
 
@@ -32,23 +39,25 @@ struct Left {
 };
 
 extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
-    __launch_bounds__(BLOCK, BLOCKS) void joined(const float *__restrict__ a,
-                                                 const float *__restrict__ b, Out *c, long long m,
-                                                 long long n, long long k, Strides strides)
+    __launch_bounds__(THREADS, BLOCKS) void joined(const float *__restrict__ a,
+                                                   const float *__restrict__ b, Out *c, long long m,
+                                                   long long n, long long k, Strides strides)
 {
-    Place<ROWS, COLUMNS> place(m, k);
-    Copies<A_ALONG_K, ROWS, A_PIECE, BLOCK> of_a(a, strides.a, strides.a_batch, place.top,
-                                                 place.begin, m);
-    Copies<B_ALONG_K, COLUMNS, B_PIECE, BLOCK> of_b(b, strides.b, strides.b_batch, place.left,
-                                                    place.begin, n);
-    Left tile = {place.top, place.left};
-    multiply<ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, tile, place.top, place.left,
-                                                     place.depth);
+    long long tiles = (m + ROWS - 1) / ROWS;
+    long long top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
+    Share share(k, DEEP);
+    Copier<A_ALONG_K, ROWS, DEEP, A_PIECE, THREADS> of_a(a, strides.a, strides.a_batch, top,
+                                                         share.begin, m);
+    Copier<B_ALONG_K, COLUMNS, DEEP, B_PIECE, THREADS> of_b(b, strides.b, strides.b_batch, left,
+                                                            share.begin, n);
+    Left tile = {top, left};
+    multiply<ROWS, COLUMNS, DEEP, STAGES, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, tile, top, left,
+                                                                   share);
     arrive_in_cluster();
     wait_in_cluster();  // all blocks have left their sums
     Product<Out, float, C_PACK> product = {c + blockIdx.z * m * n, m, n};
-    for (int at = (blockIdx.y * BLOCK + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
-         at += SPLITS * BLOCK * FOUR) {
+    for (int at = (blockIdx.y * THREADS + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
+         at += SPLITS * THREADS * FOUR) {
         long long row = tile.top + at / COLUMNS, column = tile.left + at % COLUMNS;
         Quad sum = {}, part[SPLITS];
 #pragma unroll

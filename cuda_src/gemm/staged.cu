@@ -15,24 +15,34 @@ constexpr int B_PIECE = 16;
 constexpr int C_PACK = 4;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
+constexpr int DEEP = 16;
+constexpr int STAGES = 3;
 constexpr int WARP_ROWS = 64;
 constexpr int WARP_COLUMNS = 64;
 constexpr int BLOCKS = 2;  // on a multiprocessor
 
-constexpr int BLOCK = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
 
-extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void staged(const float *__restrict__ a,
-                                                                   const float *__restrict__ b,
-                                                                   Out *c, long long m, long long n,
-                                                                   long long k, Strides strides)
+struct Strides {
+    long long a, b;  // from one line to the next
+    long long a_batch, b_batch;
+};
+
+extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void staged(const float *__restrict__ a,
+                                                                     const float *__restrict__ b,
+                                                                     Out *c, long long m,
+                                                                     long long n, long long k,
+                                                                     Strides strides)
 {
-    Place<ROWS, COLUMNS> place(m, k);
-    Copies<A_ALONG_K, ROWS, A_PIECE, BLOCK> of_a(a, strides.a, strides.a_batch, place.top,
-                                                 place.begin, m);
-    Copies<B_ALONG_K, COLUMNS, B_PIECE, BLOCK> of_b(b, strides.b, strides.b_batch, place.left,
-                                                    place.begin, n);
+    long long tiles = (m + ROWS - 1) / ROWS;
+    long long top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
+    Share share(k, DEEP);
+    Copier<A_ALONG_K, ROWS, DEEP, A_PIECE, THREADS> of_a(a, strides.a, strides.a_batch, top,
+                                                         share.begin, m);
+    Copier<B_ALONG_K, COLUMNS, DEEP, B_PIECE, THREADS> of_b(b, strides.b, strides.b_batch, left,
+                                                            share.begin, n);
     Product<Out, float, C_PACK> product = {
         c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
-    multiply<ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, product, place.top, place.left,
-                                                     place.depth);
+    multiply<ROWS, COLUMNS, DEEP, STAGES, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, product, top, left,
+                                                                   share);
 }

@@ -10,28 +10,9 @@
 // file, which gives two words a cycle, one from each bank.
 #pragma once
 #include "gemm/tensor.cuh"
+#include "gemm/tiles.cuh"
 
-constexpr int FOUR = 4;              // neighbours that a lane has
-constexpr int DOWN = 4, ACROSS = 8;  // lanes of a warp
-constexpr int DEEP = 16, STAGES = 3;
-
-struct Strides {
-    long long a, b;  // from one line to the next
-    long long a_batch, b_batch;
-};
-
-// A block's tile, and its split of k, blockIdx.y of gridDim.y, in whole tiles.
-template <int ROWS, int COLUMNS>
-struct Place {
-    long long top, left, begin, depth;
-    __device__ Place(long long m, long long k)
-    {
-        long long down = (m + ROWS - 1) / ROWS, deep = (k + DEEP - 1) / DEEP;
-        long long each = (deep + gridDim.y - 1) / gridDim.y * DEEP;
-        top = blockIdx.x % down * ROWS, left = blockIdx.x / down * COLUMNS;
-        begin = min(k, blockIdx.y * each), depth = min(k - begin, each);
-    }
-};
+constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;  // of a warp
 
 __device__ inline void copy_element(unsigned to, const void *from, int bytes)
 {
@@ -41,13 +22,13 @@ __device__ inline void copy_element(unsigned to, const void *from, int bytes)
 }
 
 // What a block's threads copy of tiles of x, SIDE wide across k.
-template <bool ALONG_K, int SIDE, int PIECE, int BLOCK>
-struct Copies {
+template <bool ALONG_K, int SIDE, int DEEP, int PIECE, int THREADS>
+struct Copier {
     static constexpr int PACK = ALONG_K ? 1 : PIECE / sizeof(float), LINE = SIDE + FOUR;
-    static constexpr int ALONG = BLOCK / SIDE > 8 ? BLOCK / SIDE : 8;  // neighbouring threads
-    static constexpr int WIDE = ALONG_K ? BLOCK / ALONG : BLOCK * PACK;
+    static constexpr int ALONG = THREADS / SIDE > 8 ? THREADS / SIDE : 8;  // neighbouring threads
+    static constexpr int WIDE = ALONG_K ? THREADS / ALONG : THREADS * PACK;
     static constexpr int NEXT_I = WIDE < SIDE ? WIDE : SIDE;  // from copy to copy
-    static constexpr int NEXT_K = ALONG_K ? ALONG : BLOCK * PACK / NEXT_I;
+    static constexpr int NEXT_K = ALONG_K ? ALONG : THREADS * PACK / NEXT_I;
     static constexpr int OVER_I = SIDE / NEXT_I, OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
     static constexpr int COUNT = OVER_I * OVER_K;
 
@@ -57,7 +38,7 @@ struct Copies {
     int k;
 
     // From a tile on, of the matrix of this block, which is so wide.
-    __device__ Copies(const float *x, long long stride, long long batch, long long first,
+    __device__ Copier(const float *x, long long stride, long long batch, long long first,
                       long long begin, long long width)
         : inside(0)
     {
@@ -92,28 +73,29 @@ struct Copies {
     }
 };
 
-template <int ROWS, int COLUMNS, int WARP_ROWS, int WARP_COLUMNS, typename A, typename B,
-          typename Out>
-__device__ void multiply(A a, B b, Out out, long long top, long long left, long long depth)
+template <int ROWS, int COLUMNS, int DEEP, int STAGES, int WARP_ROWS, int WARP_COLUMNS, typename A,
+          typename B, typename Out>
+__device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
 {
-    constexpr int TALL = WARP_ROWS / DOWN / FOUR, BROAD = WARP_COLUMNS / ACROSS / FOUR;
+    constexpr int TALL = WARP_ROWS / LANES_DOWN / FOUR, BROAD = WARP_COLUMNS / LANES_ACROSS / FOUR;
     constexpr int OF_A = DEEP * A::LINE, STAGE = OF_A + DEEP * B::LINE, BYTES = sizeof(float);
     using Quad = Packed<float, FOUR>;
     extern __shared__ __align__(16) float tiles_of_floats[];
     unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
+    long long depth = share.end - share.begin;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / ACROSS * FOUR;
-    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % ACROSS * FOUR;
+    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / LANES_ACROSS * FOUR;
+    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % LANES_ACROSS * FOUR;
     Quad p[2][TALL], q[2][BROAD], sum[TALL][FOUR][BROAD] = {};
     auto load = [&](int to, int tile, int i) {
         const float *of_a = tiles_of_floats + tile + i * A::LINE + y;
         const float *of_b = tiles_of_floats + tile + OF_A + i * B::LINE + x;
 #pragma unroll
         for (int h = 0; h < TALL; ++h)
-            p[to][h] = *reinterpret_cast<const Quad *>(of_a + h * DOWN * FOUR);
+            p[to][h] = *reinterpret_cast<const Quad *>(of_a + h * LANES_DOWN * FOUR);
 #pragma unroll
         for (int w = 0; w < BROAD; ++w)
-            q[to][w] = *reinterpret_cast<const Quad *>(of_b + w * ACROSS * FOUR);
+            q[to][w] = *reinterpret_cast<const Quad *>(of_b + w * LANES_ACROSS * FOUR);
     };
 
 #pragma unroll
@@ -161,6 +143,6 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
         for (int r = 0; r < FOUR; ++r)
 #pragma unroll
             for (int w = 0; w < BROAD; ++w)
-                out.store(top + y + h * DOWN * FOUR + r, left + x + w * ACROSS * FOUR,
+                out.store(top + y + h * LANES_DOWN * FOUR + r, left + x + w * LANES_ACROSS * FOUR,
                           sum[h][r][w]);
 }

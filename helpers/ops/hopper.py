@@ -25,7 +25,7 @@ MOST_COORDINATE = 1 << 31
 LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
-JOINED_US = 2.4  # until a cluster has added the splits of a tile
+JOINED_US, JOINED_TILE_US = 1.5, 1.5e-4  # until a cluster has added splits, and of each element
 CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 
@@ -124,7 +124,8 @@ class Tiling(tuning.Tiling):
                 joined = joins and splits > 1
                 rounds = ceil_divide(tiles * batch * splits, room_for(splits if joined else 1))
                 us = rounds * (ceil_divide(steps, splits) * step_us + rest_us)
-                us += JOINED_US if joined else sum_us(m * n * batch, splits)
+                added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
+                us += added if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us, joined, steps))
         return found
 

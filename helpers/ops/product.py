@@ -273,19 +273,20 @@ TILES = (
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
 STAGED = (  # of gemm/staged.cu
-    Tile(256, 128, 16, 1, 1.40, 1.40, 2.0, (64, 64)),
-    Tile(128, 128, 16, 2, 0.85, 0.72, 1.2, (64, 64)),
-    Tile(128, 64, 16, 2, 0.47, 0.36, 0.5, (64, 32)),
-    Tile(64, 128, 16, 2, 0.47, 0.36, 0.5, (64, 32)),
-    Tile(64, 64, 16, 4, 0.33, 0.205, 0.4, (32, 32)),
-    Tile(32, 128, 16, 4, 0.33, 0.205, 0.4, (32, 32)),
-    Tile(32, 64, 16, 6, 0.32, 0.107, 0.4, (32, 32)),
-    Tile(32, 32, 16, 8, 0.22, 0.062, 0.4, (16, 32)),
-    Tile(16, 256, 16, 2, 0.30, 0.230, 0.4, (16, 32)),
-    Tile(16, 128, 16, 4, 0.28, 0.118, 0.4, (16, 32)),
+    Tile(256, 128, 16, 1, 1.40, 1.40, 4.6, (64, 64)),
+    Tile(128, 128, 16, 2, 0.93, 0.89, 1.3, (64, 64)),
+    Tile(128, 64, 16, 2, 0.60, 0.48, 0.55, (64, 32)),
+    Tile(64, 128, 16, 2, 0.72, 0.343, 0.52, (64, 32)),
+    Tile(64, 64, 16, 4, 0.33, 0.185, 0.40, (32, 32)),
+    Tile(32, 128, 16, 4, 0.36, 0.198, 0.31, (32, 32)),
+    Tile(32, 64, 16, 6, 0.46, 0.118, 0.50, (32, 32)),
+    Tile(32, 32, 16, 8, 0.26, 0.082, 0.41, (16, 32)),
+    Tile(16, 256, 16, 2, 0.43, 0.379, 0.42, (16, 32)),
+    Tile(16, 128, 16, 4, 0.31, 0.159, 0.40, (16, 32)),
 )
+SINGLY_US = 0.001  # of a row or column that is copied float by float, for 8 elements along k
 DEEP, STAGES = 8, 3
-JOINED_US = 0.3  # until a cluster has added splits
+JOINED_US, JOINED_TILE_US = 2.1, 3.5e-5  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.4  # times as long: tiles of more than 128 such columns
@@ -305,13 +306,15 @@ class Tiling(tuning.Tiling):
         return 1 if self.joined else self.splits
 
     @classmethod
-    def ways(cls, m, n, k, wide, batch=1, staged=False, gathered=False, packed=True):
+    def ways(cls, m, n, k, wide, batch=1, staged=False, gathered=False, packed=True,
+             singly=(False, False)):  # fmt: skip
         """Return all tilings. staged: whether tiles come in stages, whose splits clusters may add;
         gathered: whether each element of b has to be found; packed: whether several elements are
-        loaded at once."""
+        loaded at once; singly: whether those of a and of b are copied one by one."""
         found, deep = [], ceil_divide(k, DEEP)
         for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
+            more += SINGLY_US * (tile.rows * singly[0] + tile.columns * singly[1])
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
             timed = replace(tile, alone_us=alone, each_us=each)
@@ -323,7 +326,8 @@ class Tiling(tuning.Tiling):
                 room = multiprocessors() * tile.blocks * ROOMY.get(splits, CROWDED)
                 joined = staged and has_clusters() and 1 < splits <= MOST_JOINED and blocks <= room
                 joined &= tile.shared_bytes(True) <= most_shared()
-                us += JOINED_US if joined else sum_us(m * n * batch, splits)
+                added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
+                us += added if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
         return found
 
@@ -389,13 +393,12 @@ def launch(tiling, sizes, batch, types, ways, packs):
     choices |= {"Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
     if tile.warp:
         file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
-        choices |= zip(
-            ("ROWS", "COLUMNS", "WARP_ROWS", "WARP_COLUMNS", "A_PIECE", "B_PIECE"),
-            (tile.rows, tile.columns, *tile.warp, *(4 * pack for pack in packs)),
-        )
+        choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
+        choices |= {"DEEP": tile.deep, "STAGES": STAGES}
+        choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
+        choices |= {f"{name}_PIECE": 4 * pack for name, pack in zip("AB", packs)}
         if tiling.joined:
             file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
-        choices["BLOCKS"] = tile.blocks
     else:
         file, shared = "gemm/packed.cu", 0
         choices |= {"T": dtype, "Acc": wide} | tiling.choices(wide)
@@ -452,7 +455,10 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
         loads = packs(sizes, (dtype, wide), ways, places)
         staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
         packed = staged or set(loads) == {most_packed(wide)}
-        tilings = Tiling.ways(m, n, k, wide, batch, staged=staged, packed=packed)
+        along_k = ways[0].by_rows, not ways[1].by_rows
+        singly = [staged and (along or pack == 1) for along, pack in zip(along_k, loads)]
+        told = {"staged": staged, "packed": packed, "singly": singly}
+        tilings = Tiling.ways(m, n, k, wide, batch, **told)
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
         tilings = [*tilings, *(few.ways(batch) if few else ())]

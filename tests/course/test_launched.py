@@ -34,7 +34,7 @@ NOT_LAUNCHED = {
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     **dict.fromkeys(OF_GROUPS, "ops.conv2d and its gradients choose it: test_convolution.py"),
     **dict.fromkeys(
-        [f"gemm/{name}.cu" for name in ("tensor", "thin")],
+        [f"gemm/{name}.cu" for name in ("joined", "staged", "tensor", "thin")],
         "ops.matmul chooses it: test_gemm.py",
     ),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
@@ -43,8 +43,10 @@ NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
-    "gemm/joined.cu": "newer than the last profile of all kernels",
-    "gemm/thin.cu": "newer than the last profile of all kernels",
+    **dict.fromkeys(
+        [f"gemm/{name}.cu" for name in ("joined", "staged", "thin")],
+        "newer than the last profile of all kernels",
+    ),
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }
 
