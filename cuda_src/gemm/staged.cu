@@ -3,8 +3,7 @@
 // B_PIECE is 16, 4 divides its lines, strides and place. Launch a grid of (m / ROWS * n / COLUMNS, rounded up, splits,
 // batch) blocks of a warp for each WARP_ROWS x WARP_COLUMNS, with room for STAGES tiles. Split p of k makes
 // c[batch, p, m, n]: their sum is the product.
-// Step: tiles come by cp.async, without registers, from any place; multiply-adds are in an order that the register
-// file can keep up with.
+// Step: tiles come by cp.async: no thread waits for them, or holds them in registers, and they may lie anywhere.
 // Limit: the multiply-adds, and the instructions that begin copies of one float each.
 #include "gemm/staged.cuh"
 using Out = float;

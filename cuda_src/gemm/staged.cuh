@@ -6,8 +6,7 @@
 // float, and what is under way needs no registers.
 //
 // A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead.
-// Multiply-adds go to and fro, so that one operand stays from each to the next and is not read again from the register
-// file, which gives two words a cycle, one from each bank.
+// Multiply-adds go to and fro, so that one operand stays from each to the next.
 #pragma once
 #include "gemm/tensor.cuh"
 #include "gemm/tiles.cuh"
