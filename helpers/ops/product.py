@@ -310,7 +310,7 @@ class Tiling(tuning.Tiling):
              singly=(False, False)):  # fmt: skip
         """Return all tilings. staged: whether tiles come in stages, whose splits clusters may add;
         gathered: whether each element of b has to be found; packed: whether several elements are
-        loaded at once; singly: whether those of a and of b are copied one by one."""
+        loaded at once; singly: whether a and b are copied element by element."""
         found, deep = [], ceil_divide(k, DEEP)
         for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128

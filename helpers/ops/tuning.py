@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from softgpu import settings
 
@@ -46,6 +46,7 @@ class Tiling:
     joined: bool = False
 
     BY = ""  # whom, if its name has to say
+    ways: ClassVar[Any]  # a method that returns all tilings
 
     @property
     def name(self):
