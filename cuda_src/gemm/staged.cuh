@@ -51,13 +51,12 @@ struct Copier {
 #pragma unroll
         for (int n = 0; n < OVER_I; ++n) inside |= unsigned(first + i + n * NEXT_I < width) << n;
     }
-    // Begins copies FIRST to LAST of COUNT, where so many elements of k are left; zeros for what is past an edge.
-    template <int FIRST, int LAST>
+    // Begins all copies of a tile, where so many elements of k are left; zeros for what is past an edge.
     __device__ void copy(unsigned tile, int left)
     {
         if (NEXT_K > DEEP && k >= DEEP) return;
 #pragma unroll
-        for (int n = FIRST; n < LAST; ++n) {
+        for (int n = 0; n < COUNT; ++n) {
             int over_k = ALONG_K ? n % OVER_K : n / OVER_I;
             int over_i = ALONG_K ? n / OVER_K : n % OVER_I;
             int more_k = over_k * NEXT_K, more_i = over_i * NEXT_I;
@@ -100,8 +99,8 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
-        a.template copy<0, A::COUNT>(shared + stage * STAGE * BYTES, more);
-        b.template copy<0, B::COUNT>(shared + (stage * STAGE + OF_A) * BYTES, more);
+        a.copy(shared + stage * STAGE * BYTES, more);
+        b.copy(shared + (stage * STAGE + OF_A) * BYTES, more);
         close_group();
     }
     int tile = 0, free = (STAGES - 1) * STAGE;
@@ -118,9 +117,9 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 __syncthreads();
             }
             load((i + 1) % 2, tile, (i + 1) % DEEP);
-            if (i == 0) a.template copy<0, A::COUNT>(shared + free * BYTES, more);
-            if (i == 1) {
-                b.template copy<0, B::COUNT>(shared + (free + OF_A) * BYTES, more);
+            if (i == 0) {  // at one step: spread over several, they cost registers
+                a.copy(shared + free * BYTES, more);
+                b.copy(shared + (free + OF_A) * BYTES, more);
                 close_group();
                 if ((free += STAGE) == STAGES * STAGE) free = 0;
             }

@@ -242,7 +242,8 @@ def pack_of(most, itemsize, place, *sizes):
 @dataclass(frozen=True)
 class Tile:
     """A block's tile of a product without tensor cores, and a warp's part of it, if tiles come in
-    stages. The times are an H200's with floats, for 8 elements along k: as of tensor.Tile."""
+    stages. The times are an H200's with floats, for 8 elements along k: as of tensor.Tile;
+    singly_us: what a block takes longer if all is copied float by float."""
 
     rows: int
     columns: int
@@ -252,6 +253,7 @@ class Tile:
     each_us: float
     rest_us: float
     warp: tuple = ()
+    singly_us: float = 0.0
 
     @property
     def threads(self):
@@ -273,20 +275,19 @@ TILES = (
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
 STAGED = (  # of gemm/staged.cu
-    Tile(256, 128, 16, 1, 1.40, 1.40, 4.6, (64, 64)),
-    Tile(128, 128, 16, 2, 0.93, 0.89, 1.3, (64, 64)),
-    Tile(128, 64, 16, 2, 0.60, 0.48, 0.55, (64, 32)),
-    Tile(64, 128, 16, 2, 0.72, 0.343, 0.52, (64, 32)),
-    Tile(64, 64, 16, 4, 0.33, 0.185, 0.40, (32, 32)),
-    Tile(32, 128, 16, 4, 0.36, 0.198, 0.31, (32, 32)),
-    Tile(32, 64, 16, 6, 0.46, 0.118, 0.50, (32, 32)),
-    Tile(32, 32, 16, 8, 0.26, 0.082, 0.41, (16, 32)),
-    Tile(16, 256, 16, 2, 0.43, 0.379, 0.42, (16, 32)),
-    Tile(16, 128, 16, 4, 0.31, 0.159, 0.40, (16, 32)),
+    Tile(256, 128, 16, 1, 1.41, 1.33, 4.8, (64, 64), 0.23),
+    Tile(128, 128, 16, 2, 1.29, 0.61, 1.3, (32, 64), 0.20),
+    Tile(128, 64, 16, 3, 0.66, 0.45, 0.6, (32, 64), 0.08),
+    Tile(64, 128, 16, 3, 0.66, 0.31, 1.2, (32, 64), 0.04),
+    Tile(64, 64, 16, 4, 0.27, 0.21, 0.8, (32, 32), 0.022),
+    Tile(32, 128, 16, 4, 0.48, 0.198, 0.33, (32, 32), 0.07),
+    Tile(32, 64, 16, 6, 0.48, 0.129, 0.55, (32, 32), 0.034),
+    Tile(32, 32, 16, 8, 0.205, 0.104, 0.66, (16, 32), 0.01),
+    Tile(16, 256, 16, 2, 0.43, 0.40, 0.42, (16, 32), 0.063),
+    Tile(16, 128, 16, 4, 0.245, 0.159, 0.24, (16, 32), 0.046),
 )
-SINGLY_US = 0.001  # of a row or column that is copied float by float, for 8 elements along k
 DEEP, STAGES = 8, 3
-JOINED_US, JOINED_TILE_US = 2.1, 3.5e-5  # until a cluster has added splits, and of each element
+JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.4  # times as long: tiles of more than 128 such columns
@@ -314,7 +315,8 @@ class Tiling(tuning.Tiling):
         found, deep = [], ceil_divide(k, DEEP)
         for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
-            more += SINGLY_US * (tile.rows * singly[0] + tile.columns * singly[1])
+            lines = tile.rows * singly[0] + tile.columns * singly[1]
+            more += tile.singly_us * lines / (tile.rows + tile.columns)
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
             timed = replace(tile, alone_us=alone, each_us=each)

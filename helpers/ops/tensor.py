@@ -134,7 +134,7 @@ TILES = (
     Tile(64, 64, 32, 32, 4, 3, 0.09, 0.25, 1.7),
     Tile(16, 128, 16, 32, 5, 2, 0.17, 0.21, 1.4),
 )
-PIECES = {16: 1, 8: 1.35, 4: 1.9}  # times as long where so many bytes are copied at once
+PIECES = {16: 1, 8: 1.5, 4: 2.2}  # times as long where so many bytes are copied at once
 LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
 
 
