@@ -436,11 +436,6 @@ def prepare(a, b, shape, kind, ways, form=None):
     return quickest(problem, tilings, made)
 
 
-def _touched(ways, dtype):
-    """Return of how many lines of memory 128 bytes of a and of b are parts."""
-    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
-
-
 def _tilings(sizes, batch, kind, dtype, ways, places):
     """Return all tilings of a product of operands that lie so, at these addresses."""
     (m, n, k), tilings = sizes, []
@@ -466,6 +461,11 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
         tilings = [*tilings, *(few.ways(batch) if few else ())]
     nbytes = batch * dtype.itemsize * (m * k + k * n + m * n)
     return [replace(way, us=hypot(way.us, nbytes / BYTES_PER_US)) for way in tilings]
+
+
+def _touched(ways, dtype):
+    """Return of how many lines of memory 128 bytes of a and of b are parts."""
+    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
 
 
 def _thin(sizes, batch, kind, ways, form, dtype, places, tiling):
