@@ -25,7 +25,7 @@ MOST_COORDINATE = 1 << 31
 LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
-JOINED_US, JOINED_TILE_US = 1.5, 1.5e-4  # until a cluster has added splits, and of each element
+JOINED_US, JOINED_TILE_US = 2.0, 1e-4  # until a cluster has added splits, and of each element
 CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 

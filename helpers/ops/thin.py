@@ -16,7 +16,7 @@ BLOCK, COLUMNS, RESIDENT = 256, 4, 3  # as in gemm/thin.cu; blocks of a multipro
 PACK_BYTES = 16, 8, 4, 2  # of an access
 # An H200's: a block, a round of its loads, of each element of one, and until the last block of a
 # tile has added its splits, and each.
-REST_US, ROUND_US, EACH_US, LAST_US, SPLIT_US = 1.0, 0.35, 0.0057, 2.0, 0.1
+REST_US, ROUND_US, EACH_US, LAST_US, SPLIT_US = 1.0, 0.3, 0.0048, 2.0, 0.1
 MOST_SPLITS = 16
 
 
