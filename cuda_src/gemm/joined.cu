@@ -1,29 +1,32 @@
-// Product of matrices: as gemm/packed.cu, but the SPLITS of a tile, at most 8, are a cluster, which adds them: no second
-// launch does. For compute capability 9.0 or later. Launch a grid of (m / ROWS * n / COLUMNS, rounded up, SPLITS, batch)
-// blocks of 256 threads, with ROWS * COLUMNS * sizeof(Acc) bytes of shared memory.
+// Product of matrices of floats: as gemm/staged.cu, but the SPLITS of a tile, at most 8, are a cluster, which adds them: no
+// second launch does. For compute capability 9.0 or later. Launch a grid of (m / ROWS * n / COLUMNS, rounded up, SPLITS,
+// batch) blocks, with room for STAGES tiles, and for ROWS * COLUMNS floats.
 // Step: a block leaves its sums in its shared memory; then each reads all blocks' sums of its share of the tile.
 // Limit: the multiply-adds; where there are few, the beginning and the end of a block.
 #include "common/cluster.cuh"
-#include "gemm/tiles.cuh"
-using T = float;
-using Acc = float;
+#include "gemm/staged.cuh"
 using Out = float;
 constexpr int A_ALONG_K = 1;
 constexpr int B_ALONG_K = 0;
-constexpr int A_PACK = 4;
-constexpr int B_PACK = 4;
+constexpr int A_PIECE = 4;  // bytes that are copied at once across k
+constexpr int B_PIECE = 16;
 constexpr int C_PACK = 4;
-constexpr int ROWS = 64;
-constexpr int COLUMNS = 64;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 128;
 constexpr int DEEP = 16;
+constexpr int STAGES = 3;
+constexpr int WARP_ROWS = 64;
+constexpr int WARP_COLUMNS = 64;
+constexpr int BLOCKS = 2;  // on a multiprocessor
 constexpr int SPLITS = 2;
+
+constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
 
 struct Strides {
     long long a, b;  // from one line to the next
     long long a_batch, b_batch;
 };
-
-using Quad = Packed<Acc, FOUR>;
+using Quad = Packed<float, FOUR>;
 extern __shared__ __align__(16) unsigned char memory[];
 
 // Leaves a tile in shared memory, which begins at this row and column of the product.
@@ -36,22 +39,25 @@ struct Left {
 };
 
 extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
-    __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void joined(const T *__restrict__ a,
-                                                                   const T *__restrict__ b, Out *c,
-                                                                   long long m, long long n,
-                                                                   long long k, Strides strides)
+    __launch_bounds__(THREADS, BLOCKS) void joined(const float *__restrict__ a,
+                                                   const float *__restrict__ b, Out *c, long long m,
+                                                   long long n, long long k, Strides strides)
 {
     long long tiles = (m + ROWS - 1) / ROWS;
-    Left tile = {blockIdx.x % tiles * ROWS, blockIdx.x / tiles * COLUMNS};
+    long long top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
     Share share(k, DEEP);
-    Matrix<T, A_PACK, A_ALONG_K> of_a = {a + blockIdx.z * strides.a_batch, strides.a, share.end, m};
-    Matrix<T, B_PACK, B_ALONG_K> of_b = {b + blockIdx.z * strides.b_batch, strides.b, share.end, n};
-    multiply<ROWS, COLUMNS, DEEP, Acc>(of_a, of_b, tile, tile.top, tile.left, share);
+    Copier<A_ALONG_K, ROWS, DEEP, A_PIECE, THREADS> of_a(a, strides.a, strides.a_batch, top,
+                                                         share.begin, m);
+    Copier<B_ALONG_K, COLUMNS, DEEP, B_PIECE, THREADS> of_b(b, strides.b, strides.b_batch, left,
+                                                            share.begin, n);
+    Left tile = {top, left};
+    multiply<ROWS, COLUMNS, DEEP, STAGES, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, tile, top, left,
+                                                                   share);
     arrive_in_cluster();
     wait_in_cluster();  // all blocks have left their sums
-    Product<Out, Acc, C_PACK> product = {c + blockIdx.z * m * n, m, n};
-    for (int at = (blockIdx.y * BLOCK + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
-         at += SPLITS * BLOCK * FOUR) {
+    Product<Out, float, C_PACK> product = {c + blockIdx.z * m * n, m, n};
+    for (int at = (blockIdx.y * THREADS + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
+         at += SPLITS * THREADS * FOUR) {
         long long row = tile.top + at / COLUMNS, column = tile.left + at % COLUMNS;
         Quad sum = {}, part[SPLITS];
 #pragma unroll

@@ -9,9 +9,10 @@ import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .. import sources, tensormap
+from . import tuning
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
 from .tensor import CHUNK, LINE, packed
-from .tuning import splits_to_try, sum_us
+from .tuning import MOST_JOINED, splits_to_try, sum_us
 
 __all__ = ["BoxCall", "Tiling", "are_here", "beside", "fits", "has_kind", "launch", "map_of"]
 
@@ -24,7 +25,7 @@ MOST_COORDINATE = 1 << 31
 LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
-MOST_JOINED, JOIN_US = 8, 2.4  # splits of a tile that a cluster adds, and how long that takes
+JOINED_US, JOINED_TILE_US = 2.0, 1e-4  # until a cluster has added splits, and of each element
 CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 
@@ -90,26 +91,12 @@ TILES = (
 
 
 @dataclass(frozen=True)
-class Tiling:
-    """How blocks divide a product: the Tile, the number of blocks, each one's steps along k, and
-    the splits along k."""
+class Tiling(tuning.Tiling):
+    """How blocks of warpgroups divide a product. steps: along k, of 128 bytes."""
 
-    tile: Tile
-    tiles: int
-    steps: int
-    splits: int
-    us: float
-    joined: bool = False
+    steps: int = 0
 
-    @property
-    def name(self):
-        """Return what is remembered of it."""
-        return f"{self.tile.rows} x {self.tile.columns} by warpgroups / {self.splits}"
-
-    @classmethod
-    def of(cls, *sizes, **options):
-        """Return the tiling with the least estimated time; arguments: as of ways."""
-        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
+    BY = " by warpgroups"
 
     @classmethod
     def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1), pack=None):
@@ -137,8 +124,9 @@ class Tiling:
                 joined = joins and splits > 1
                 rounds = ceil_divide(tiles * batch * splits, room_for(splits if joined else 1))
                 us = rounds * (ceil_divide(steps, splits) * step_us + rest_us)
-                us += JOIN_US if joined else sum_us(m * n * batch, splits)
-                found.append(cls(tile, tiles, steps, splits, us, joined))
+                added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
+                us += added if joined else sum_us(m * n * batch, splits)
+                found.append(cls(tile, tiles, splits, us, joined, steps))
         return found
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):

@@ -7,7 +7,7 @@ from math import hypot, prod
 import numpy as np
 
 from .. import sources
-from . import hopper, tensor, thin
+from . import hopper, tensor, thin, tuning
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
 from .launch import (
@@ -23,14 +23,14 @@ from .launch import (
     workspace,
 )
 from .reduce import WIDE, folding
-from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
+from .tuning import MOST_JOINED, blocks_us, caches, quickest, splits_to_try, sum_us
 
 __all__ = ["copy_us", "matmul"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
 LEAST_SHARE = 128  # elements along k per split, for splitting to pay
-COPY_US, COPY_BYTES_PER_US = 3, 2.5e6
+COPY_US, COPY_BYTES_PER_US = 2.5, 3e6
 BYTES_PER_US = 3.2e6  # that a product reads and writes
 UNPACKED = 1.34  # times as long where elements are loaded one by one
 FLOATS8 = "e4m3", "e5m2"
@@ -241,8 +241,9 @@ def pack_of(most, itemsize, place, *sizes):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's tile of a product without tensor cores. The times are an H200's with floats, for 8
-    elements along k: as of tensor.Tile."""
+    """A block's tile of a product without tensor cores, and a warp's part of it, if tiles come in
+    stages. The times are an H200's with floats, for 8 elements along k: as of tensor.Tile;
+    singly_us: what a block takes longer if all is copied float by float."""
 
     rows: int
     columns: int
@@ -251,12 +252,18 @@ class Tile:
     alone_us: float
     each_us: float
     rest_us: float
+    warp: tuple = ()
+    singly_us: float = 0.0
 
-    def joined_bytes(self, wide):
-        """Return the shared memory of a block whose sums, of this type, a cluster adds: for them
-        and for two steps' numbers."""
-        numbers = 2 * self.deep * (self.rows + self.columns + 8)
-        return (self.rows * self.columns + numbers) * np.dtype(wide).itemsize
+    @property
+    def threads(self):
+        return 32 * self.rows * self.columns // prod(self.warp) if self.warp else 256
+
+    def shared_bytes(self, joined):
+        """Return the shared memory for stages, which is also that for the sums that a cluster
+        adds."""
+        stages = STAGES * self.deep * (self.rows + self.columns + 8)
+        return 4 * max(stages, self.rows * self.columns if joined else 0)
 
 
 TILES = (
@@ -267,10 +274,21 @@ TILES = (
     Tile(32, 256, 16, 2, 0.72, 0.51, 0.3),
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
-WARPS = Tile(256, 128, 16, 1, 1.51, 1.53, 3.0)  # of gemm/warps.cu
-DEEP = 8
-MOST_JOINED, JOINED_US = 8, 0.3  # splits that a cluster adds, and how long that takes
-ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
+STAGED = (  # of gemm/staged.cu
+    Tile(256, 128, 16, 1, 1.41, 1.33, 4.8, (64, 64), 0.23),
+    Tile(128, 128, 16, 2, 1.29, 0.61, 1.3, (32, 64), 0.20),
+    Tile(128, 64, 16, 3, 0.66, 0.45, 0.6, (32, 64), 0.08),
+    Tile(64, 128, 16, 3, 0.66, 0.31, 1.2, (32, 64), 0.04),
+    Tile(64, 64, 16, 4, 0.27, 0.21, 0.8, (32, 32), 0.022),
+    Tile(32, 128, 16, 4, 0.48, 0.198, 0.33, (32, 32), 0.07),
+    Tile(32, 64, 16, 6, 0.48, 0.129, 0.55, (32, 32), 0.034),
+    Tile(32, 32, 16, 8, 0.205, 0.104, 0.66, (16, 32), 0.01),
+    Tile(16, 256, 16, 2, 0.43, 0.40, 0.42, (16, 32), 0.063),
+    Tile(16, 128, 16, 4, 0.245, 0.159, 0.24, (16, 32), 0.046),
+)
+DEEP, STAGES = 8, 3
+JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
+ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.4  # times as long: tiles of more than 128 such columns
 
@@ -280,20 +298,8 @@ def has_clusters():
     return cuda.Context.get_device().compute_capability() >= (9, 0)
 
 
-@dataclass(frozen=True)
-class Tiling:
-    """How blocks divide a product: each one's Tile, their number, and the splits along k."""
-
-    tile: Tile
-    tiles: int
-    splits: int
-    us: float
-    joined: bool = False
-
-    @property
-    def name(self):
-        """Return what is remembered of it."""
-        return f"{self.tile.rows} x {self.tile.columns} / {self.splits}{' joined' * self.joined}"
+class Tiling(tuning.Tiling):
+    """How blocks divide a product without tensor cores."""
 
     @property
     def parts(self):
@@ -301,19 +307,16 @@ class Tiling:
         return 1 if self.joined else self.splits
 
     @classmethod
-    def of(cls, *sizes, **options):
-        """Return the tiling with the least estimated time; arguments: as of ways."""
-        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
-
-    @classmethod
-    def ways(cls, m, n, k, wide, batch=1, by_warps=False, gathered=False, packed=True,
-             joins=False):  # fmt: skip
-        """Return all tilings. by_warps: whether gemm/warps.cu takes such a product; gathered:
-        whether each element of b has to be found; packed: whether several elements are loaded at
-        once; joins: whether clusters add splits."""
+    def ways(cls, m, n, k, wide, batch=1, staged=False, gathered=False, packed=True,
+             singly=(False, False)):  # fmt: skip
+        """Return all tilings. staged: whether tiles come in stages, whose splits clusters may add;
+        gathered: whether each element of b has to be found; packed: whether several elements are
+        loaded at once; singly: whether a and b are copied element by element."""
         found, deep = [], ceil_divide(k, DEEP)
-        for tile in (*TILES, WARPS) if by_warps else TILES:
+        for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
+            lines = tile.rows * singly[0] + tile.columns * singly[1]
+            more += tile.singly_us * lines / (tile.rows + tile.columns)
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
             timed = replace(tile, alone_us=alone, each_us=each)
@@ -322,10 +325,11 @@ class Tiling:
             for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
                 blocks = tiles * batch * splits
                 us = blocks_us(blocks, ceil_divide(deep, splits), timed)
-                joined = joins and tile != WARPS and 1 < splits <= MOST_JOINED
-                joined &= blocks <= multiprocessors() * ROOMY.get(splits, CROWDED)
-                joined &= tile.joined_bytes(wide) <= most_shared()
-                us += JOINED_US if joined else sum_us(m * n * batch, splits)
+                room = multiprocessors() * tile.blocks * ROOMY.get(splits, CROWDED)
+                joined = staged and has_clusters() and 1 < splits <= MOST_JOINED and blocks <= room
+                joined &= tile.shared_bytes(True) <= most_shared()
+                added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
+                us += added if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
         return found
 
@@ -388,18 +392,21 @@ def launch(tiling, sizes, batch, types, ways, packs):
     """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
     a and b, of the sums, of c; ways: layouts of a and b; packs: elements of each load."""
     (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
-    choices |= {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
-    if tile == WARPS:
-        shared = 2 * tile.deep * (tile.rows + tile.columns + 8) * 4
-        file = "gemm/warps.cu"
-    else:
-        choices |= tiling.choices(wide) | dict(zip(("A_PACK", "B_PACK"), packs))
-        file, shared = "gemm/packed.cu", 0
+    choices |= {"Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
+    if tile.warp:
+        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
+        choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
+        choices |= {"DEEP": tile.deep, "STAGES": STAGES}
+        choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
+        choices |= {f"{name}_PIECE": 4 * pack for name, pack in zip("AB", packs)}
         if tiling.joined:
-            choices["SPLITS"] = tiling.splits
-            file, shared = "gemm/joined.cu", tile.rows * tile.columns * np.dtype(wide).itemsize
-    grid = tiling.tiles, tiling.splits, batch
-    return KernelCall(file, choices, grid, (256,), *sizes, strides, shared=shared)
+            file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
+    else:
+        file, shared = "gemm/packed.cu", 0
+        choices |= {"T": dtype, "Acc": wide} | tiling.choices(wide)
+        choices |= dict(zip(("A_PACK", "B_PACK"), packs))
+    grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
+    return KernelCall(file, choices, grid, block, *sizes, strides, shared=shared)
 
 
 def prepare(a, b, shape, kind, ways, form=None):
@@ -414,9 +421,10 @@ def prepare(a, b, shape, kind, ways, form=None):
     places = address(a), address(b)
     tilings = _tilings(sizes, batch, kind, a.dtype, ways, places)
     if kind:
-        problem += (kind.piece,)
+        problem += kind.piece, *_touched(ways, a.dtype)
     else:
         problem += tuple(packs(sizes, (a.dtype, WIDE[a.dtype.name]), ways, places))
+    problem += tuple(way.pack for way in tilings if isinstance(way, thin.Tiling))[:1]
 
     def made(tiling):
         if isinstance(tiling, thin.Tiling):
@@ -436,22 +444,28 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
             tilings = tensor.Tiling.ways(m, n, k, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
-            touched = [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
-            by_groups = hopper.Tiling.ways(
-                m, n, k, kind, batch, turned=turned, joins=True, touched=touched
-            )
+            told = {"turned": turned, "joins": True, "touched": _touched(ways, dtype)}
+            by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
     else:
         wide = WIDE[dtype.name]
         loads = packs(sizes, (dtype, wide), ways, places)
-        packed = set(loads) == {most_packed(wide)}
-        told = {"by_warps": packed and dtype == "float32", "packed": packed}
-        tilings = Tiling.ways(m, n, k, wide, batch, joins=has_clusters(), **told)
+        staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
+        packed = staged or set(loads) == {most_packed(wide)}
+        along_k = ways[0].by_rows, not ways[1].by_rows
+        singly = [staged and (along or pack == 1) for along, pack in zip(along_k, loads)]
+        told = {"staged": staged, "packed": packed, "singly": singly}
+        tilings = Tiling.ways(m, n, k, wide, batch, **told)
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
         tilings = [*tilings, *(few.ways(batch) if few else ())]
     nbytes = batch * dtype.itemsize * (m * k + k * n + m * n)
     return [replace(way, us=hypot(way.us, nbytes / BYTES_PER_US)) for way in tilings]
+
+
+def _touched(ways, dtype):
+    """Return of how many lines of memory 128 bytes of a and of b are parts."""
+    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
 
 
 def _thin(sizes, batch, kind, ways, form, dtype, places, tiling):

@@ -8,6 +8,7 @@ import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .. import sources
+from . import tuning
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, ceil_divide, most_shared, multiprocessors, workspace
 from .tuning import blocks_us, splits_to_try, sum_us
@@ -133,28 +134,14 @@ TILES = (
     Tile(64, 64, 32, 32, 4, 3, 0.09, 0.25, 1.7),
     Tile(16, 128, 16, 32, 5, 2, 0.17, 0.21, 1.4),
 )
-PIECES = {16: 1, 8: 1.35, 4: 1.9}  # times as long where so many bytes are copied at once
+PIECES = {16: 1, 8: 1.5, 4: 2.2}  # times as long where so many bytes are copied at once
 LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
 
 
-@dataclass(frozen=True)
-class Tiling:
-    """How blocks divide a product: each one's Tile, their number, and the splits along k."""
+class Tiling(tuning.Tiling):
+    """How blocks of warps divide a product."""
 
-    tile: Tile
-    tiles: int
-    splits: int
-    us: float
-
-    @property
-    def name(self):
-        """Return what is remembered of it."""
-        return f"{self.tile.rows} x {self.tile.columns} by warps / {self.splits}"
-
-    @classmethod
-    def of(cls, *sizes, **options):
-        """Return the tiling with the least estimated time; arguments: as of ways."""
-        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
+    BY = " by warps"
 
     @classmethod
     def ways(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=None):

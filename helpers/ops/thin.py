@@ -14,18 +14,21 @@ __all__ = ["MOST_ROWS", "Problem", "Tiling"]
 MOST_ROWS = 4
 BLOCK, COLUMNS, RESIDENT = 256, 4, 3  # as in gemm/thin.cu; blocks of a multiprocessor
 PACK_BYTES = 16, 8, 4, 2  # of an access
-# An H200's: a block, a round of its loads, of each element of one, and adding splits, and each.
-REST_US, ROUND_US, EACH_US, JOIN_US, SPLIT_US = 1.0, 0.4, 0.0065, 2.0, 0.1
+# An H200's: a block, a round of its loads, of each element of one, and until the last block of a
+# tile has added its splits, and each.
+REST_US, ROUND_US, EACH_US, LAST_US, SPLIT_US = 1.0, 0.3, 0.0048, 2.0, 0.1
 MOST_SPLITS = 16
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How blocks divide such a product: their number, and the splits along k."""
+    """How blocks divide such a product: their number, the splits along k, and the elements of an
+    access."""
 
     tiles: int
     splits: int
     us: float
+    pack: int
 
     @property
     def name(self):
@@ -82,8 +85,8 @@ class Problem:
         for splits in splits_to_try(most):
             waves = max(1, tiles * batch * splits / room)
             us = waves * (ceil_divide(ceil_divide(self.k, splits), deep) * round_us + REST_US)
-            us += JOIN_US + SPLIT_US * splits if splits > 1 else 0
-            found.append(Tiling(tiles, splits, us))
+            us += LAST_US + SPLIT_US * splits if splits > 1 else 0
+            found.append(Tiling(tiles, splits, us, self.pack))
         return found
 
     def launch(self, tiling, batch, types):

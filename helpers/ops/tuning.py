@@ -14,21 +14,50 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any, ClassVar
 
 from softgpu import settings
 
 from .. import autoinit, bench
 from .launch import ceil_divide, cuda, multiprocessors
 
-__all__ = ["Other", "blocks_us", "quickest", "splits_to_try", "sum_us", "tune"]
+__all__ = ["MOST_JOINED", "Other", "Tiling", "blocks_us", "quickest", "splits_to_try", "sum_us",
+           "tune"]  # fmt: skip
 
 SPLIT_US, SPLIT_BYTES_PER_US = 2.6, 2.5e6  # a launch that adds parts up, and its speed
 ALL_SPLITS = 8  # so many, and fewer, are all tried
+MOST_JOINED = 8  # splits that a cluster adds
 MOST_MEASURED, FAR = 8, 2.5  # ways; times the least estimate
 NEVER, FIRST, AGAIN = "0", "1", "again"  # whether to measure: a shape's first time, or each time
 
 caches: list = []  # of prepared calls that were chosen here
 mode = os.environ.get("HELPERS_TUNE", "")
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks divide a product: each one's Tile, their number, the splits along k, the estimated
+    time, and whether a cluster adds the splits."""
+
+    tile: Any
+    tiles: int
+    splits: int
+    us: float
+    joined: bool = False
+
+    BY = ""  # whom, if its name has to say
+    ways: ClassVar[Any]  # a method that returns all tilings
+
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        size = f"{self.tile.rows} x {self.tile.columns}"
+        return f"{size}{self.BY} / {self.splits}{' joined' * self.joined}"
+
+    @classmethod
+    def of(cls, *sizes, **options):
+        """Return the tiling with the least estimated time; arguments: as of ways."""
+        return min(cls.ways(*sizes, **options), key=lambda tiling: tiling.us)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Products of matrices against NumPy: the steps of cuda_src/gemm, and helpers.ops.matmul."""
 
 from dataclasses import replace
-from itertools import cycle
 from types import SimpleNamespace
 
 import numpy as np
@@ -136,10 +135,9 @@ def test_tiles_fit_into_shared_memory(kilobytes, monkeypatch):
         monkeypatch.setattr(module, "most_shared", lambda: most)
     ways = tensor.Tiling.ways(4096, 4096, 4096, tensor.KINDS["float16"], True)
     assert ways and all(way.tile.shared_bytes <= most for way in ways)
-    for wide in "float32", "float64":
-        ways = [w for w in product.Tiling.ways(624, 1604, 808, wide, joins=True) if w.joined]
-        assert ways or wide == "float64"
-        assert all(way.tile.joined_bytes(wide) <= most for way in ways)
+    ways = product.Tiling.ways(624, 1604, 808, "float32", staged=True)
+    assert any(way.joined for way in ways) == product.has_clusters()
+    assert all(way.tile.shared_bytes(way.joined) <= most for way in ways)
     for size in heads.TILES:
         asked = SimpleNamespace(kind="float16", head=lambda padded, size=size: size)
         tiles = heads._tiles(asked, 4096)
@@ -173,6 +171,7 @@ def test_fragments_that_are_transposed_on_their_way():
     check(c.get(), a, b)
 
 
+OF_FLOATS = [(300, 132, 548), (131, 70, 37), (33, 36, 516), (35, 37, 1001)]  # m, n, k
 FOURS = [(4, 4, 4), (260, 136, 20), (8, 256, 100)]  # m, n, k
 
 
@@ -188,14 +187,30 @@ def test_warp_tiles_keep_within_their_arrays_and_wait_for_each_other():
     assert not step("warps", a, b, run=xray.sanitize)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_large_products_of_floats_are_made_by_warp_tiles(way, taking):
-    """Whichever way they lie, in batches, whole or in splits, if 4 divides lines."""
-    a, b = numbers(2, 300, 548), numbers(2, 548, 132)
-    for splits in 1, 3:
-        taking(lambda ways, chosen=(product.WARPS, splits): next(
-            way for way in ways if (getattr(way, "tile", None), way.splits) == chosen))  # fmt: skip
-        check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
+@pytest.mark.parametrize("tile", product.STAGED, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+def test_products_of_floats_come_in_stages(tile, taking):
+    """Whichever way they lie, in lines that 4 divides or not, in batches, whole or in splits, which
+    a cluster adds or another launch."""
+    for (m, n, k), way, splits in zip(OF_FLOATS, WAYS, (1, 1, 2, 5)):
+        for joined in {False, product.has_clusters()} if splits > 1 else (False,):
+
+            def which(ways, chosen=(tile, splits), joined=joined):
+                found = (w for w in ways if (getattr(w, "tile", None), w.splits) == chosen)
+                return replace(next(found), joined=joined)
+
+            taking(which)
+            a, b = numbers(2, m, k), numbers(2, k, n, seed=1)
+            check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
+
+
+@pytest.mark.skipif(not product.has_clusters(), reason="needs clusters")
+def test_stages_keep_within_their_arrays_and_wait_for_each_other(taking):
+    """Also where a cluster adds splits, of which the last has nothing to add."""
+    for joined in False, True:
+        taking(lambda ways, joined=joined: next(w for w in ways if w.splits == 3 - 2 * (not joined)
+                                                and w.tile == product.STAGED[6]))  # fmt: skip
+        a, b = on_gpu(numbers(40, 401)), on_gpu(numbers(401, 37, seed=1))
+        assert not xray.sanitize(lambda a=a, b=b: ops.matmul(a, b))
 
 
 def on_gpu(x, transposed=False, offset_bytes=0):
@@ -272,16 +287,6 @@ def test_a_few_rows_or_columns(kind, along_k, turned, taking):
         checks.assert_equal(ops.matmul(*arrays, dtype=asked).get(), got)
         check(checks.widened(got) if asked else got, *exact, dtype=asked)
     assert max(splits) > 1
-
-
-@pytest.mark.skipif(not product.has_clusters(), reason="needs clusters")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_clusters_add_splits(dtype, taking):
-    a, b = numbers(2, 70, 2000, dtype=dtype), numbers(2, 2000, 67, dtype=dtype)
-    for tile, splits in zip(product.TILES, cycle((2, 5, 8))):
-        taking(lambda ways, chosen=(tile, splits, True): next(
-            way for way in ways if (way.tile, way.splits, way.joined) == chosen))  # fmt: skip
-        check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
 
 
 def test_views_are_read_as_they_are():

@@ -35,8 +35,13 @@ def _copy(e, item):
         e.observer.copies_awaited(-1)
         arrive_after_copies(e, item)
         return
+    _copy_elements(e, item)
+
+
+def _copy_elements(e, item):
+    """Copy 4, 8 or 16 bytes."""
     target, source, size, *rest = item.operands
-    if "L2::cache_hint" in modifiers:
+    if "L2::cache_hint" in item.modifiers:
         rest.pop()
     count = size.value
     if count not in (4, 8, 16):

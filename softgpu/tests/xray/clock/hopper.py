@@ -114,7 +114,7 @@ def _product(set_, m, n, k, tile, kind="float16", turned=False):
 
         of = hopper.TILES[tile]
         tiles = ceil(m / of.rows) * ceil(n / of.columns)
-        tiling = hopper.Tiling(of, tiles, ceil(k / 64), 1, 0.0)
+        tiling = hopper.Tiling(of, tiles, 1, 0.0, steps=ceil(k / 64))
         choices = {"A_ALONG_K": int(not turned), "B_ALONG_K": int(turned)}
         lines = np.array([m if turned else k, k if turned else n, 0, 0], I64)
         element = tensor.KINDS[kind]
@@ -146,7 +146,7 @@ def _convolution(set_, images, channels, side, filters, kernel, tile):
         layer = Layer(images, channels, filters, *map(Way.forward, sides))
         of, element = hopper.TILES[tile], tensor.KINDS["float16"]
         tiles = ceil(layer.rows / of.rows) * ceil(layer.columns / of.columns)
-        tiling = hopper.Tiling(of, tiles, layer.taps * layer.chunks, 1, 0.0)
+        tiling = hopper.Tiling(of, tiles, 1, 0.0, steps=layer.taps * layer.chunks)
         lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
 
         def maps(x, weight):

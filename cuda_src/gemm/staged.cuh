@@ -1,0 +1,146 @@
+// A product of matrices of floats by tiles: a block makes ROWS x COLUMNS elements of it,
+//     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)), FOUR neighbours at a time.
+//
+// STAGES of tiles, DEEP along k, which comes first, have room in shared memory. One is multiplied, the others are under
+// way by cp.async: 16 bytes or one float at a time; along k one float, which turns the tile. So matrices may lie at any
+// float, and what is under way needs no registers.
+//
+// A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead.
+// Multiply-adds go to and fro, so that one operand stays from each to the next.
+#pragma once
+#include "gemm/tensor.cuh"
+#include "gemm/tiles.cuh"
+
+constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;  // of a warp
+
+__device__ inline void copy_element(unsigned to, const void *from, int bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
+                 "l"(__cvta_generic_to_global(from)), "r"(bytes)
+                 : "memory");
+}
+
+// What a block's threads copy of tiles of x, SIDE wide across k.
+template <bool ALONG_K, int SIDE, int DEEP, int PIECE, int THREADS>
+struct Copier {
+    static constexpr int PACK = ALONG_K ? 1 : PIECE / sizeof(float), LINE = SIDE + FOUR;
+    static constexpr int ALONG = THREADS / SIDE > 8 ? THREADS / SIDE : 8;  // neighbouring threads
+    static constexpr int WIDE = ALONG_K ? THREADS / ALONG : THREADS * PACK;
+    static constexpr int NEXT_I = WIDE < SIDE ? WIDE : SIDE;  // from copy to copy
+    static constexpr int NEXT_K = ALONG_K ? ALONG : THREADS * PACK / NEXT_I;
+    static constexpr int OVER_I = SIDE / NEXT_I, OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
+    static constexpr int COUNT = OVER_I * OVER_K;
+
+    const float *from;
+    long long step, next;  // to the next copies, and from the last ones to the next tile
+    unsigned to, inside;   // inside: a bit for each of OVER_I
+    int k;
+
+    // From a tile on, of the matrix of this block, which is so wide.
+    __device__ Copier(const float *x, long long stride, long long batch, long long first,
+                      long long begin, long long width)
+        : inside(0)
+    {
+        k = ALONG_K ? threadIdx.x % ALONG : threadIdx.x * PACK / NEXT_I;
+        int i = ALONG_K ? threadIdx.x / ALONG : threadIdx.x * PACK % NEXT_I;
+        long long line = ALONG_K ? first + i : begin + k, place = ALONG_K ? begin + k : first + i;
+        from = x + blockIdx.z * batch + line * stride + place;
+        step = (ALONG_K ? NEXT_I : NEXT_K) * stride;
+        next = (ALONG_K ? DEEP : DEEP * stride) - ((ALONG_K ? OVER_I : OVER_K) - 1) * step;
+        to = (k * LINE + i) * sizeof(float);
+#pragma unroll
+        for (int n = 0; n < OVER_I; ++n) inside |= unsigned(first + i + n * NEXT_I < width) << n;
+    }
+    // Begins all copies of a tile, where so many elements of k are left; zeros for what is past an edge.
+    __device__ void copy(unsigned tile, int left)
+    {
+        if (NEXT_K > DEEP && k >= DEEP) return;
+#pragma unroll
+        for (int n = 0; n < COUNT; ++n) {
+            int over_k = ALONG_K ? n % OVER_K : n / OVER_I;
+            int over_i = ALONG_K ? n / OVER_K : n % OVER_I;
+            int more_k = over_k * NEXT_K, more_i = over_i * NEXT_I;
+            int bytes = (inside >> over_i & 1) && k + more_k < left ? PACK * sizeof(float) : 0;
+            unsigned place = tile + to + (more_k * LINE + more_i) * sizeof(float);
+            const float *x = from + (ALONG_K ? more_k : more_i);
+            if constexpr (PACK == 4) copy_async(place, x, bytes);
+            else copy_element(place, x, bytes);
+            if (ALONG_K ? over_k == OVER_K - 1 : over_i == OVER_I - 1)
+                from += n == COUNT - 1 ? next : step;
+        }
+    }
+};
+
+template <int ROWS, int COLUMNS, int DEEP, int STAGES, int WARP_ROWS, int WARP_COLUMNS, typename A,
+          typename B, typename Out>
+__device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
+{
+    constexpr int TALL = WARP_ROWS / LANES_DOWN / FOUR, BROAD = WARP_COLUMNS / LANES_ACROSS / FOUR;
+    constexpr int OF_A = DEEP * A::LINE, STAGE = OF_A + DEEP * B::LINE, BYTES = sizeof(float);
+    using Quad = Packed<float, FOUR>;
+    extern __shared__ __align__(16) float tiles_of_floats[];
+    unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
+    long long depth = share.end - share.begin;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / LANES_ACROSS * FOUR;
+    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % LANES_ACROSS * FOUR;
+    Quad p[2][TALL], q[2][BROAD], sum[TALL][FOUR][BROAD] = {};
+    auto load = [&](int to, int tile, int i) {
+        const float *of_a = tiles_of_floats + tile + i * A::LINE + y;
+        const float *of_b = tiles_of_floats + tile + OF_A + i * B::LINE + x;
+#pragma unroll
+        for (int h = 0; h < TALL; ++h)
+            p[to][h] = *reinterpret_cast<const Quad *>(of_a + h * LANES_DOWN * FOUR);
+#pragma unroll
+        for (int w = 0; w < BROAD; ++w)
+            q[to][w] = *reinterpret_cast<const Quad *>(of_b + w * LANES_ACROSS * FOUR);
+    };
+
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage) {
+        int more = min(depth - stage * DEEP, (long long)DEEP);
+        a.copy(shared + stage * STAGE * BYTES, more);
+        b.copy(shared + (stage * STAGE + OF_A) * BYTES, more);
+        close_group();
+    }
+    int tile = 0, free = (STAGES - 1) * STAGE;
+    wait_for_groups<STAGES - 2>();
+    __syncthreads();
+    load(0, tile, 0);
+    for (long long k = 0; k < depth; k += DEEP) {
+        int more = min(depth - k - (STAGES - 1) * DEEP, (long long)DEEP);
+#pragma unroll
+        for (int i = 0; i < DEEP; ++i) {
+            if (i == DEEP - 1) {  // the next tile has come; this one is read by all, and free
+                if ((tile += STAGE) == STAGES * STAGE) tile = 0;
+                wait_for_groups<STAGES - 2>();
+                __syncthreads();
+            }
+            load((i + 1) % 2, tile, (i + 1) % DEEP);
+            if (i == 0) {  // at one step: spread over several, they cost registers
+                a.copy(shared + free * BYTES, more);
+                b.copy(shared + (free + OF_A) * BYTES, more);
+                close_group();
+                if ((free += STAGE) == STAGES * STAGE) free = 0;
+            }
+#pragma unroll
+            for (int row = 0; row < TALL * FOUR; ++row)
+#pragma unroll
+                for (int turn = 0; turn < BROAD * FOUR; ++turn) {
+                    int column = row % 2 ? turn : BROAD * FOUR - 1 - turn;
+                    sum[row / FOUR][row % FOUR][column / FOUR][column % FOUR] +=
+                        p[i % 2][row / FOUR][row % FOUR] * q[i % 2][column / FOUR][column % FOUR];
+                }
+        }
+    }
+    wait_for_groups<0>();
+    __syncthreads();  // all have read the last tile, whose memory `out` may need
+#pragma unroll
+    for (int h = 0; h < TALL; ++h)
+#pragma unroll
+        for (int r = 0; r < FOUR; ++r)
+#pragma unroll
+            for (int w = 0; w < BROAD; ++w)
+                out.store(top + y + h * LANES_DOWN * FOUR + r, left + x + w * LANES_ACROSS * FOUR,
+                          sum[h][r][w]);
+}
