@@ -11,7 +11,7 @@ from pycuda import gpuarray
 from pycuda.gpuarray import GPUArray
 
 from .. import windows
-from . import channels_last, depthwise, product, tensor, tensor_windows
+from . import channels_last, depthwise, product, tensor, tensor_windows, winograd
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
@@ -391,6 +391,7 @@ def _forward(x, weight, sizes, plain):
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
         ways += _of_points(points, x, weight, sizes, matrices, wide)
+    ways += winograd.forward(sizes) if x.dtype == np.float32 else []
     packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
     return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
 
@@ -423,6 +424,7 @@ def _weight(x, grad_output, sizes):
     matrices = sizes.channels_out, sizes.channels, sizes.places
     points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
+    ways += winograd.by_weight(sizes) if x.dtype == np.float32 else []
     packs = choices["W_PACK"], choices["DY_PACK"]
     return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
@@ -442,6 +444,7 @@ def _input(weight, grad_output, sizes):
         ways += _of_points(tensor_windows.input_of_points, *given, matrices, wide)
         us = _columns_us(sizes, np.dtype(wide))
         ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
+    ways += winograd.by_input(sizes) if dtype == np.float32 else []
     return quickest(_problem("conv2d_input", sizes, dtype), ways, None)
 
 

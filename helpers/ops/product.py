@@ -25,7 +25,7 @@ from .launch import (
 from .reduce import WIDE, folding
 from .tuning import blocks_us, caches, quickest, splits_to_try, sum_us
 
-__all__ = ["copy_us", "matmul"]
+__all__ = ["copy_us", "matmul", "product_us"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
@@ -426,6 +426,11 @@ def prepare(a, b, shape, kind, ways, form=None):
         return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
 
     return quickest(problem, tilings, made)
+
+
+def product_us(sizes, batch, kind, dtype, ways):
+    """Return the estimated time of a product of new arrays that lie so."""
+    return min(tiling.us for tiling in _tilings(sizes, batch, kind, dtype, ways, (0, 0)))
 
 
 def _tilings(sizes, batch, kind, dtype, ways, places):

@@ -1,0 +1,236 @@
+"""Convolutions of floats and their gradients by Winograd's method, by convolution/to_points.cu and
+from_points.cu: tiles of images, and windows, become values at points; products of matrices, one
+for each point, take a quarter to a third of the multiplications; and tiles are made of these.
+
+Tiles overlap, so that windows of each of their results lie within them. The matrices are those of
+Toom and Cook: for polynomials by their values at POINTS and at infinity."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, partial
+from math import prod
+
+import numpy as np
+from pycuda.gpuarray import GPUArray
+
+from .launch import Form, KernelCall, address, ceil_divide
+from .product import Matrices, copy_us, prepare, product_us
+from .tuning import Other
+from .windows import NARROW
+
+__all__ = ["by_input", "by_weight", "forward"]
+
+POINTS = 0, 1, -1, Fraction(1, 2), -2  # chosen for small errors
+COUNT = len(POINTS) + 1  # of them, with infinity: down, and across
+KERNELS = range(2, COUNT)  # sides of windows
+LEAST_CHANNELS = 8  # with fewer, errors are not small beside those of sums
+MOST_BYTES = 1 << 31  # of values at points
+BLOCK = 128
+
+
+@cache
+def _matrices(taps):
+    """Return the matrices that make values of a window of so many taps, and results of values."""
+    normal = [prod(p - q for q in POINTS if q != p) for p in POINTS]
+    of_taps = [[p**i / Fraction(n) for i in range(taps)] for p, n in zip(POINTS, normal)]
+    of_taps.append([int(i == taps - 1) for i in range(taps)])
+    made = COUNT + 1 - taps
+    of_values = [[*(p**i for p in POINTS), int(i == made - 1)] for i in range(made)]
+    return np.array(of_taps, np.float32), np.array(of_values, np.float32)
+
+
+@cache
+def _of_tile():
+    """Return the matrix that makes values of a tile of COUNT pixels."""
+    rows = [_with_roots([q for q in POINTS if q != p]) + [0] for p in POINTS]
+    return np.array([*rows, _with_roots(POINTS)], np.float32)
+
+
+def _with_roots(roots):
+    """Return the coefficients of a polynomial with these roots, the constant one first."""
+    found = [Fraction(1)]
+    for root in roots:
+        found = [a - root * b for a, b in zip([0, *found], [*found, 0])]
+    return found
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Tiles of images[images, channels, height, width]: so many down and across a plane."""
+
+    images: int
+    channels: int
+    height: int
+    width: int
+    down: int = 1
+    across: int = 1
+
+    @property
+    def each(self):
+        """Return how many tiles a channel has in all images."""
+        return self.images * self.down * self.across
+
+    @property
+    def fits(self):
+        """Whether an int counts them, and there is room for their values."""
+        count = self.channels * self.each
+        return 0 < count < NARROW - BLOCK and 4 * COUNT**2 * count <= MOST_BYTES
+
+    @property
+    def us(self):
+        """Return the estimated time to make values of them, or them of values."""
+        pixels = self.images * self.channels * self.height * self.width
+        return copy_us(2 * (pixels + COUNT**2 * self.channels * self.each))
+
+    def launch(self, file, matrix, *told):
+        """Prepare one of the kernels, which takes addresses."""
+        rows, columns = matrix.shape
+        size = columns if file == "to_points" else rows
+        words = self.images, self.channels, self.height, self.width, self.down, self.across
+        grid = (ceil_divide(self.channels * self.each, BLOCK),)
+        told = np.array([*words, *told], np.int32), np.ascontiguousarray(matrix)
+        choices = {"SIZE": size, "POINTS": COUNT}
+        return KernelCall(f"convolution/{file}.cu", choices, grid, (BLOCK,), *told)
+
+    def to_points(self, matrix, step=1, pads=(0, 0)):
+        """Prepare values of tiles: call(array, workspace, stream) -> [points, channels, tiles]."""
+        form = Form((COUNT**2, self.channels, self.each), np.float32)
+        launch = self.launch("to_points", matrix, step, *pads)
+
+        def call(x, room, stream):
+            made = form.new(x, room)
+            launch(stream, (address(x), address(made)))
+            return made
+
+        return call
+
+    def from_points(self, matrix, shape):
+        """Prepare tiles of values: call(values, bias, workspace, stream) -> array."""
+        form, launch = Form(shape, np.float32), self.launch("from_points", matrix)
+
+        def call(values, bias, room, stream):
+            made = form.new(values, room)
+            after = (0 if bias is None else address(bias),)
+            launch(stream, (address(values), address(made)), after)
+            return made
+
+        return call
+
+
+def _taps(sizes):
+    """Return the side of a convolution's window; None: not supported."""
+    h, w = sizes.h, sizes.w
+    plain = all((s.stride, s.dilation) == (1, 1) for s in (h, w)) and h.kernel == w.kernel
+    enough = min(sizes.channels, sizes.channels_out) >= LEAST_CHANNELS and sizes.groups == 1
+    return h.kernel if plain and enough and h.kernel in KERNELS else None
+
+
+def _over(channels, images, h, w, made):
+    """Return the Tiles of planes of this height and width, whose results are `made` wide: h and w
+    are pairs of a plane's size and of the results'."""
+    down, across = (ceil_divide(results, made) for _, results in (h, w))
+    return Tiles(images, channels, h[0], w[0], down, across)
+
+
+def _way(name, tiles, shape, lying, make):
+    """Return the way of these Tiles, with a product of this shape for each point, of operands that
+    lie so; none if there is no room."""
+    if not all(each.fits for each in tiles):
+        return []
+    m, n, k = shape
+    product = (COUNT**2, m, n), None, lying
+    us = sum(each.us for each in tiles)
+    us += product_us((m, n, k), COUNT**2, None, np.dtype(np.float32), lying)
+    a, b = (GPUArray((COUNT**2, *size), np.float32, gpudata=0) for size in ((m, k), (k, n)))
+    return [Other(name, us, lambda: make(prepare(a, b, *product)))]
+
+
+NAME = "Winograd's method"
+
+
+def forward(sizes):
+    """Return the ways to convolve: of call(x, weight, bias, workspace, stream) -> array."""
+    taps = _taps(sizes)
+    if not taps:
+        return []
+    h, w = ((s.image, s.places) for s in (sizes.h, sizes.w))
+    pads = sizes.h.pad, sizes.w.pad
+    return _convolution(sizes.channels, sizes.channels_out, sizes.images, h, w, pads, taps, False)
+
+
+def by_input(sizes):
+    """Return the ways to compute the gradient by the input, a convolution of the gradient by the
+    result: of call(weight, gradient, workspace, stream) -> array."""
+    taps = _taps(sizes)
+    if not taps:
+        return []
+    h, w = ((s.places, s.image) for s in (sizes.h, sizes.w))
+    pads = [taps - 1 - s.pad for s in (sizes.h, sizes.w)]
+    counts = sizes.channels_out, sizes.channels, sizes.images
+    (way,) = _convolution(*counts, h, w, pads, taps, True) or (None,)
+    if not way:
+        return []
+
+    def prepared():
+        call = way.prepare()
+        return lambda weight, dy, room, stream: call(dy, weight, None, room, stream)
+
+    return [Other(way.name, way.us, prepared)]
+
+
+def _convolution(channels, channels_out, images, h, w, pads, taps, turned):
+    """Return the ways to convolve planes with a weight; turned: one of [channels, channels_out]
+    windows, whose taps are in reverse."""
+    of_taps, of_values = _matrices(taps)
+    made = len(of_values)
+    of_x = _over(channels, images, h, w, made)
+    of_weight = Tiles(1, channels * channels_out, taps, taps)
+    of_y = Tiles(images, channels_out, h[1], w[1], of_x.down, of_x.across)
+    line = channels_out if turned else channels
+    lying = (Matrices(channels * channels_out, line, not turned),
+             Matrices(channels * of_x.each, of_x.each, True))  # fmt: skip
+
+    def make(product):
+        values = of_x.to_points(_of_tile(), made, pads)
+        windows = of_weight.to_points(of_taps[:, ::-1] if turned else of_taps)
+        result = of_y.from_points(of_values, (images, channels_out, h[1], w[1]))
+
+        def call(x, weight, bias, room, stream):
+            both = windows(weight, room, stream), values(x, room, stream)
+            return result(product(*both, room, stream), bias, room, stream)
+
+        return call
+
+    shape = channels_out, of_x.each, channels
+    return _way(NAME, (of_x, of_weight, of_y), shape, lying, make)
+
+
+def by_weight(sizes):
+    """Return the ways to compute the gradient by the weight: of call(x, gradient, workspace,
+    stream) -> array."""
+    taps = _taps(sizes)
+    if not taps:
+        return []
+    channels, channels_out, images = sizes.channels, sizes.channels_out, sizes.images
+    made = COUNT + 1 - taps  # results of a tile, the gradients of which are the taps here
+    of_taps, of_values = _matrices(made)
+    sides = (sizes.h, sizes.w)
+    of_x = _over(channels, images, *((s.image, s.places) for s in sides), made)
+    of_dy = _over(channels_out, images, *((s.places, s.places) for s in sides), made)
+    of_weight = Tiles(1, channels * channels_out, taps, taps)
+    lying = (Matrices(channels_out * of_x.each, of_x.each, True),
+             Matrices(channels * of_x.each, of_x.each, False))  # fmt: skip
+
+    def make(product):
+        values = of_x.to_points(_of_tile(), made, [s.pad for s in sides])
+        gradients = of_dy.to_points(of_taps, made)
+        result = of_weight.from_points(of_values, (channels_out, *sizes.kernel))
+
+        def call(x, dy, room, stream):
+            both = gradients(dy, room, stream), values(x, room, stream)
+            return result(product(*both, room, stream), None, room, stream)
+
+        return call
+
+    shape = channels_out, channels, of_x.each
+    return _way(NAME, (of_x, of_dy, of_weight), shape, lying, make)
