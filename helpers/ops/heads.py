@@ -34,6 +34,7 @@ MOST_BY_WARPS = 16  # queries: tiles of 64 rows by warpgroups would be mostly em
 TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L2
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
+LEAST_STEPS = 2  # of a split by warpgroups
 GRADIENT_TILE = 32  # queries or keys
 GRADIENT_STAGES = {32: 4, 64: 4, 96: 3, 128: 3}  # by head size, for warpgroups
 
@@ -408,6 +409,10 @@ class _Way:
     def by_groups(self):
         return isinstance(self.tile, GroupTile)
 
+    def out(self, asked):
+        """Return the CUDA type that blocks write."""
+        return asked.element if self.splits == 1 else "float"
+
     @property
     def name(self):
         """Return what is remembered of it."""
@@ -422,6 +427,16 @@ def _seen(asked, share):
     return share if asked.side and asked.shape[-2] == asked.keys else 1
 
 
+def _row_us(asked, splits):
+    """Return the time to merge the splits of a row."""
+    return ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(asked.shape[-1], 64)
+
+
+def _merging_us(asked, splits):
+    """Return the time of a launch that merges the splits; 0 without splits."""
+    return sum_us(prod(asked.shape), splits) + _row_us(asked, splits) if splits > 1 else 0
+
+
 def _by_groups(asked):
     """Yield the ways by warpgroups."""
     *outer, queries, size = asked.shape
@@ -432,8 +447,11 @@ def _by_groups(asked):
     for tile, step_us in GROUP_TILES[head].items():
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
         steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
-        us = ceil_divide(blocks, multiprocessors()) * (steps * step_us + GROUP_REST_US)
-        yield _Way(tile, blocks, 1, 1, us)
+        most = min(multiprocessors() // blocks, steps // LEAST_STEPS, MOST_SPLITS)
+        for splits in {max(1, n) for n in (1, most // 2, most)}:
+            rounds = ceil_divide(blocks * splits, multiprocessors())
+            us = rounds * (ceil_divide(steps, splits) * step_us + GROUP_REST_US)
+            yield _Way(tile, blocks, splits, 1, us + _merging_us(asked, splits))
 
 
 def _by_warps(asked):
@@ -448,13 +466,10 @@ def _by_warps(asked):
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
                 steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
                 us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-                row_us = ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(
-                    asked.shape[-1], 64
-                )
-                apart = sum_us(prod(asked.shape), splits) + row_us * (splits > 1)
-                yield _Way(tile, blocks, splits, fold, us + apart)
+                yield _Way(tile, blocks, splits, fold, us + _merging_us(asked, splits))
                 if splits > 1 and asked.kind:
-                    us += JOIN_US + ceil_divide(min(tile.rows, lines), tile.warps) * row_us
+                    row_us = ceil_divide(min(tile.rows, lines), tile.warps) * _row_us(asked, splits)
+                    us += JOIN_US + row_us
                     yield _Way(tile, blocks, splits, fold, us, True)
 
 
@@ -505,9 +520,9 @@ class _Forward:
         """Prepare the kernel for warpgroups."""
         size, tile = asked.shape[-1], way.tile
         head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
-        pack = next(pack for pack in (8, 4, 2, 1) if size % pack == 0)
+        pack = next(p for p in ((8, 4, 2, 1) if way.splits == 1 else (2, 1)) if size % p == 0)
         choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
-                   "C_PACK": pack}  # fmt: skip
+                   "C_PACK": pack, "Out": way.out(asked)}  # fmt: skip
 
         def maps(*places):
             lines = tile.rows, tile.keys, tile.keys
@@ -516,8 +531,9 @@ class _Forward:
 
         return hopper.BoxCall(
             maps, "attention/hopper.cu", choices | tile.choices,
-            (min(way.blocks, multiprocessors()),), (tile.threads,),
-            asked.words(prod(asked.shape[:-2])), np.float32(asked.scale), np.int32(way.blocks),
+            (min(way.blocks * way.splits, multiprocessors()),), (tile.threads,),
+            asked.words(prod(asked.shape[:-2])), np.float32(asked.scale),
+            np.int32(way.blocks * way.splits), np.int32(way.splits),
             shared=tile.shared_bytes(head),
         )  # fmt: skip
 
@@ -526,7 +542,7 @@ class _Forward:
         """Prepare the kernel for warps, or that without tensor cores."""
         tile, head = way.tile, asked.head(asked.kind)
         choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys, "FOLD": way.fold}
-        choices["Out"] = asked.element if way.splits == 1 else "float"
+        choices["Out"] = way.out(asked)
         if asked.kind:
             scored = int(asked.mask is not None or asked.scale <= 0)
             choices |= tile.choices | {"SCORED": scored}

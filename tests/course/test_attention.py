@@ -101,6 +101,17 @@ def test_warpgroups(kind, causal):
         assert next(reversed(heads.prepared.values())).by_groups
 
 
+@pytest.mark.usefixtures("by_groups")
+@pytest.mark.parametrize("causal, values", [(False, 64), ("lower_right", 33), (True, 96)])
+def test_splits_by_warpgroups(causal, values):
+    """Splits of few tiles, some without keys that a row sees."""
+    lying, exact = operands((1, 2), 1, 140, 900, 64, values, "float16")
+    first = attend(exact, lying, "float16", causal=causal)
+    checks.assert_equal(attend(exact, lying, "float16", causal=causal), first)
+    call = next(reversed(heads.prepared.values()))
+    assert call.by_groups and call.splits > 1 and call.merge
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("by_groups")
 def test_warpgroups_take_strides_and_pass_on_nan():
