@@ -210,11 +210,4 @@ def _tiled(layer, shape, kind, tiling):
     launch = tiling.call(
         maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
     )
-
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
-
-    return call
+    return parts.made_by(launch)

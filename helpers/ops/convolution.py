@@ -354,11 +354,12 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _of_points(way, a, b, sizes, product, wide):
-    """Return the ways to compute it as a product of these sizes for each image, if it is one."""
+def _of_points(way, a, b, sizes, matrices, by_rows):
+    """Return the ways to compute it as a product of these sizes for each image, if it is one.
+    by_rows: whether lines of its operands are rows."""
     if not tensor_windows.is_product(sizes, None):
         return []
-    us = Tiling.of(*product, wide, sizes.images).us
+    us = product.product_us(matrices, sizes.images, None, a.dtype, by_rows)
     return [Other("a product per image", us, partial(way, a, b, sizes, None))]
 
 
@@ -375,22 +376,14 @@ def _forward(x, weight, sizes, plain):
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _Launch("convolution/forward.cu", *told, *window)
-
-        def call(x, weight, bias, room, stream):
-            made = parts.new(x, room)
-            after = (0 if bias is None else address(bias),)
-            launch(stream, (address(x), address(weight), address(made)), after)
-            return parts.finish(made, room, stream)
-
-        return call
+        return parts.made_by(_Launch("convolution/forward.cu", *told, *window))
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
     ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
-        ways += _of_points(points, x, weight, sizes, matrices, wide)
+        ways += _of_points(points, x, weight, sizes, matrices, (True, True))
     ways += winograd.forward(sizes) if x.dtype == np.float32 else []
     packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
     return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
@@ -410,19 +403,13 @@ def _weight(x, grad_output, sizes):
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _Launch("convolution/weight.cu", *told, *window)
-
-        def call(x, grad_output, room, stream):
-            made = parts.new(x, room)
-            launch(stream, (address(x), address(grad_output), address(made)))
-            return parts.finish(made, room, stream)
-
-        return call
+        return parts.made_by(_Launch("convolution/weight.cu", *told, *window))
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
     ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
     matrices = sizes.channels_out, sizes.channels, sizes.places
-    points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
+    points = tensor_windows.weight_of_points
+    points = _of_points(points, x, grad_output, sizes, matrices, (True, False))
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
     ways += winograd.by_weight(sizes) if x.dtype == np.float32 else []
     packs = choices["W_PACK"], choices["DY_PACK"]
@@ -441,7 +428,8 @@ def _input(weight, grad_output, sizes):
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
     if sizes.groups == 1 and prod(sizes.result):
         matrices = sizes.channels, sizes.places, sizes.channels_out
-        ways += _of_points(tensor_windows.input_of_points, *given, matrices, wide)
+        points = tensor_windows.input_of_points
+        ways += _of_points(points, *given, matrices, (False, True))
         us = _columns_us(sizes, np.dtype(wide))
         ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
     ways += winograd.by_input(sizes) if dtype == np.float32 else []

@@ -347,14 +347,7 @@ def _tiled(layer, shape, dtype, kind, tiling):
         launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
-
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
-
-    return call
+    return parts.made_by(launch)
 
 
 def by_weight(x, grad_output, sizes, kind):
@@ -394,21 +387,13 @@ def gradient(layer, kind):
         by_groups = layer.timed(by_groups, "columns", MOST_PACK)
         ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
 
-    def prepare(tiling):
-        parts, launch = _gradient(layer, kind, tiling)
-
-        def call(x, grad_output, room, stream):
-            made = parts.new(x, room)
-            launch(stream, (address(x), address(grad_output), address(made)))
-            return parts.finish(made, room, stream)
-
-        return call
-
-    return quickest(layer.problem("conv2d_weight"), ways, prepare)
+    return quickest(
+        layer.problem("conv2d_weight"), ways, lambda tiling: _gradient(layer, kind, tiling)
+    )
 
 
 def _gradient(layer, kind, tiling):
-    """Return the Parts of a layer's gradient by the weight, so tiled, and what launches them."""
+    """Prepare a layer's gradient by the weight, so tiled."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
@@ -426,9 +411,11 @@ def _gradient(layer, kind, tiling):
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
-    told = np.int32(stride), *layer.arguments
-    return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+        launch = tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
+    else:
+        told = np.int32(stride), *layer.arguments
+        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+    return parts.made_by(launch)
 
 
 def weight_of_points(x, grad_output, sizes, kind):

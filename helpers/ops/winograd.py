@@ -7,14 +7,14 @@ Toom and Cook: for polynomials by their values at POINTS and at infinity."""
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from math import prod
 
 import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .launch import Form, KernelCall, address, ceil_divide
-from .product import Matrices, copy_us, prepare, product_us
+from .product import copy_us, prepare, product_us, whole
 from .tuning import Other
 from .windows import NARROW
 
@@ -24,6 +24,7 @@ POINTS = 0, 1, -1, Fraction(1, 2), -2  # chosen for small errors
 COUNT = len(POINTS) + 1  # of them, with infinity: down, and across
 KERNELS = range(2, COUNT)  # sides of windows
 LEAST_CHANNELS = 8  # with fewer, errors are not small beside those of sums
+NAME = "Winograd's method"
 MOST_BYTES = 1 << 31  # of values at points
 BLOCK = 128
 
@@ -132,20 +133,17 @@ def _over(channels, images, h, w, made):
     return Tiles(images, channels, h[0], w[0], down, across)
 
 
-def _way(name, tiles, shape, lying, make):
-    """Return the way of these Tiles, with a product of this shape for each point, of operands that
-    lie so; none if there is no room."""
+def _way(tiles, sizes, by_rows, make):
+    """Return the way of these Tiles, with a product of these sizes for each point, of operands
+    whose lines are rows, or not; none if there is no room."""
     if not all(each.fits for each in tiles):
         return []
-    m, n, k = shape
-    product = (COUNT**2, m, n), None, lying
+    (m, n, k), points = sizes, COUNT**2
     us = sum(each.us for each in tiles)
-    us += product_us((m, n, k), COUNT**2, None, np.dtype(np.float32), lying)
-    a, b = (GPUArray((COUNT**2, *size), np.float32, gpudata=0) for size in ((m, k), (k, n)))
-    return [Other(name, us, lambda: make(prepare(a, b, *product)))]
-
-
-NAME = "Winograd's method"
+    us += product_us(sizes, points, None, np.dtype(np.float32), by_rows)
+    a, b = (GPUArray((points, *size), np.float32, gpudata=0) for size in ((m, k), (k, n)))
+    told = (points, m, n), None, whole(sizes, by_rows)
+    return [Other(NAME, us, lambda: make(prepare(a, b, *told)))]
 
 
 def forward(sizes):
@@ -186,9 +184,6 @@ def _convolution(channels, channels_out, images, h, w, pads, taps, turned):
     of_x = _over(channels, images, h, w, made)
     of_weight = Tiles(1, channels * channels_out, taps, taps)
     of_y = Tiles(images, channels_out, h[1], w[1], of_x.down, of_x.across)
-    line = channels_out if turned else channels
-    lying = (Matrices(channels * channels_out, line, not turned),
-             Matrices(channels * of_x.each, of_x.each, True))  # fmt: skip
 
     def make(product):
         values = of_x.to_points(_of_tile(), made, pads)
@@ -202,7 +197,7 @@ def _convolution(channels, channels_out, images, h, w, pads, taps, turned):
         return call
 
     shape = channels_out, of_x.each, channels
-    return _way(NAME, (of_x, of_weight, of_y), shape, lying, make)
+    return _way((of_x, of_weight, of_y), shape, (not turned, True), make)
 
 
 def by_weight(sizes):
@@ -218,8 +213,6 @@ def by_weight(sizes):
     of_x = _over(channels, images, *((s.image, s.places) for s in sides), made)
     of_dy = _over(channels_out, images, *((s.places, s.places) for s in sides), made)
     of_weight = Tiles(1, channels * channels_out, taps, taps)
-    lying = (Matrices(channels_out * of_x.each, of_x.each, True),
-             Matrices(channels * of_x.each, of_x.each, False))  # fmt: skip
 
     def make(product):
         values = of_x.to_points(_of_tile(), made, [s.pad for s in sides])
@@ -233,4 +226,4 @@ def by_weight(sizes):
         return call
 
     shape = channels_out, channels, of_x.each
-    return _way(NAME, (of_x, of_dy, of_weight), shape, lying, make)
+    return _way((of_x, of_dy, of_weight), shape, (True, False), make)
