@@ -54,8 +54,8 @@ struct Rows {
 };
 
 extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
-                                        1) void hopper(const __grid_constant__ Maps<3> maps, Out *out,
-                                                       Problem p, float scale, int shares,
+                                        1) void hopper(const __grid_constant__ Maps<3> maps,
+                                                       Out *out, Problem p, float scale, int shares,
                                                        int splits, float *logs, int *tile_counter)
 {
     extern __shared__ __align__(1024) unsigned char room[];
@@ -103,7 +103,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
                 if (n > 0) {
                     values.expect();
                     values.fetch<KEYS, PANELS>(0, maps.of[2], begin + (n - 1) * KEYS, head,
-                                                share.batch);
+                                               share.batch);
                     values.advance();
                 }
             }

@@ -5,9 +5,9 @@ for each point, take a quarter to a third of the multiplications; and tiles are 
 Tiles overlap, so that windows of each of their results lie within them. The matrices are those of
 Toom and Cook: for polynomials by their values at POINTS and at infinity."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import prod
 
 import numpy as np
@@ -20,7 +20,7 @@ from .windows import NARROW
 
 __all__ = ["by_input", "by_weight", "forward"]
 
-POINTS = 0, 1, -1, Fraction(1, 2), -2  # chosen for small errors
+POINTS = tuple(map(Fraction, (0, 1, -1, 0.5, -2)))  # chosen for small errors
 COUNT = len(POINTS) + 1  # of them, with infinity: down, and across
 KERNELS = range(2, COUNT)  # sides of windows
 LEAST_CHANNELS = 8  # with fewer, errors are not small beside those of sums
@@ -33,7 +33,7 @@ BLOCK = 128
 def _matrices(taps):
     """Return the matrices that make values of a window of so many taps, and results of values."""
     normal = [prod(p - q for q in POINTS if q != p) for p in POINTS]
-    of_taps = [[p**i / Fraction(n) for i in range(taps)] for p, n in zip(POINTS, normal)]
+    of_taps = [[p**i / n for i in range(taps)] for p, n in zip(POINTS, normal)]
     of_taps.append([int(i == taps - 1) for i in range(taps)])
     made = COUNT + 1 - taps
     of_values = [[*(p**i for p in POINTS), int(i == made - 1)] for i in range(made)]
@@ -126,11 +126,11 @@ def _taps(sizes):
     return h.kernel if plain and enough and h.kernel in KERNELS else None
 
 
-def _over(channels, images, h, w, made):
-    """Return the Tiles of planes of this height and width, whose results are `made` wide: h and w
-    are pairs of a plane's size and of the results'."""
-    down, across = (ceil_divide(results, made) for _, results in (h, w))
-    return Tiles(images, channels, h[0], w[0], down, across)
+def _over(channels, images, sides, made):
+    """Return the Tiles of planes, each of which makes so many results down and across. sides: of
+    height and width, the plane's size and the results'."""
+    (height, width), (down, across) = zip(*sides)
+    return Tiles(images, channels, height, width, *(ceil_divide(n, made) for n in (down, across)))
 
 
 def _way(tiles, sizes, by_rows, make):
@@ -151,9 +151,10 @@ def forward(sizes):
     taps = _taps(sizes)
     if not taps:
         return []
-    h, w = ((s.image, s.places) for s in (sizes.h, sizes.w))
+    sides = [(s.image, s.places) for s in (sizes.h, sizes.w)]
     pads = sizes.h.pad, sizes.w.pad
-    return _convolution(sizes.channels, sizes.channels_out, sizes.images, h, w, pads, taps, False)
+    counts = sizes.channels, sizes.channels_out, sizes.images
+    return _convolution(*counts, sides, pads, taps, False)
 
 
 def by_input(sizes):
@@ -162,33 +163,31 @@ def by_input(sizes):
     taps = _taps(sizes)
     if not taps:
         return []
-    h, w = ((s.places, s.image) for s in (sizes.h, sizes.w))
+    sides = [(s.places, s.image) for s in (sizes.h, sizes.w)]
     pads = [taps - 1 - s.pad for s in (sizes.h, sizes.w)]
     counts = sizes.channels_out, sizes.channels, sizes.images
-    (way,) = _convolution(*counts, h, w, pads, taps, True) or (None,)
-    if not way:
-        return []
 
-    def prepared():
+    def prepared(way):
         call = way.prepare()
         return lambda weight, dy, room, stream: call(dy, weight, None, room, stream)
 
-    return [Other(way.name, way.us, prepared)]
+    ways = _convolution(*counts, sides, pads, taps, True)
+    return [replace(way, prepare=partial(prepared, way)) for way in ways]
 
 
-def _convolution(channels, channels_out, images, h, w, pads, taps, turned):
+def _convolution(channels, channels_out, images, sides, pads, taps, turned):
     """Return the ways to convolve planes with a weight; turned: one of [channels, channels_out]
     windows, whose taps are in reverse."""
     of_taps, of_values = _matrices(taps)
-    made = len(of_values)
-    of_x = _over(channels, images, h, w, made)
+    made, (height, width) = len(of_values), (results for _, results in sides)
+    of_x = _over(channels, images, sides, made)
     of_weight = Tiles(1, channels * channels_out, taps, taps)
-    of_y = Tiles(images, channels_out, h[1], w[1], of_x.down, of_x.across)
+    of_y = Tiles(images, channels_out, height, width, of_x.down, of_x.across)
 
     def make(product):
         values = of_x.to_points(_of_tile(), made, pads)
         windows = of_weight.to_points(of_taps[:, ::-1] if turned else of_taps)
-        result = of_y.from_points(of_values, (images, channels_out, h[1], w[1]))
+        result = of_y.from_points(of_values, (images, channels_out, height, width))
 
         def call(x, weight, bias, room, stream):
             both = windows(weight, room, stream), values(x, room, stream)
@@ -209,9 +208,9 @@ def by_weight(sizes):
     channels, channels_out, images = sizes.channels, sizes.channels_out, sizes.images
     made = COUNT + 1 - taps  # results of a tile, the gradients of which are the taps here
     of_taps, of_values = _matrices(made)
-    sides = (sizes.h, sizes.w)
-    of_x = _over(channels, images, *((s.image, s.places) for s in sides), made)
-    of_dy = _over(channels_out, images, *((s.places, s.places) for s in sides), made)
+    sides = sizes.h, sizes.w
+    of_x = _over(channels, images, [(s.image, s.places) for s in sides], made)
+    of_dy = _over(channels_out, images, [(s.places, s.places) for s in sides], made)
     of_weight = Tiles(1, channels * channels_out, taps, taps)
 
     def make(product):

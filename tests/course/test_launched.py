@@ -15,7 +15,10 @@ OF_HALVES = [
     for name in ("channels_last", "taps", "tensor", "tensor_weight", "widened")
 ]
 BY_WINOGRAD = ["convolution/from_points.cu", "convolution/to_points.cu"]
-CHOSEN = [f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")]
+CHOSEN = [
+    *(f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")),
+    *BY_WINOGRAD,
+]
 BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
     *(f"gemm/{name}.cu" for name in ("hopper_float8", "tensor_float8")),
@@ -33,7 +36,7 @@ NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
-    **dict.fromkeys([*CHOSEN, *BY_WINOGRAD], "ops.conv2d and its gradients choose it: test_convolution.py"),
+    **dict.fromkeys(CHOSEN, "ops.conv2d and its gradients choose it: test_convolution.py"),
     **dict.fromkeys(
         [f"gemm/{name}.cu" for name in ("tensor", "thin")],
         "ops.matmul chooses it: test_gemm.py",
