@@ -34,7 +34,7 @@ def _matrices(taps):
     """Return the matrices that make values of a window of so many taps, and results of values."""
     normal = [prod(p - q for q in POINTS if q != p) for p in POINTS]
     of_taps = [[p**i / n for i in range(taps)] for p, n in zip(POINTS, normal)]
-    of_taps.append([int(i == taps - 1) for i in range(taps)])
+    of_taps.append([Fraction(i == taps - 1) for i in range(taps)])
     made = COUNT + 1 - taps
     of_values = [[*(p**i for p in POINTS), int(i == made - 1)] for i in range(made)]
     return np.array(of_taps, np.float32), np.array(of_values, np.float32)
