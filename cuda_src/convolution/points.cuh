@@ -35,7 +35,7 @@ struct Tiles {
     __device__ int count() const { return channels * images * down * across; }
 };
 
-// A tile by its number: those of a channel follow each other, image by image.
+// A tile by its number: a channel's follow each other, image by image.
 struct Tile {
     int channel, row, column;
     long long plane;  // where it begins in memory

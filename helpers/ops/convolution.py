@@ -45,7 +45,7 @@ def conv2d(
 
     float32 windows of up to 5 x 5 pixels with stride 1, and their gradients, may be computed by
     Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are about five times
-    as large as those of plain sums, and a NaN or an infinity spoils all results of its tile.
+    as large as plain sums', and a NaN or an infinity spoils all results of its tile.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has

@@ -2,8 +2,8 @@
 from_points.cu: tiles of images, and windows, become values at points; products of matrices, one
 for each point, take a quarter to a third of the multiplications; and tiles are made of these.
 
-Tiles overlap, so that windows of each of their results lie within them. The matrices are those of
-Toom and Cook: for polynomials by their values at POINTS and at infinity."""
+Tiles overlap, so that windows of each of their results lie within them. Toom and Cook's matrices
+make polynomials of their values at POINTS and at infinity."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,7 +23,7 @@ __all__ = ["by_input", "by_weight", "forward"]
 POINTS = tuple(map(Fraction, (0, 1, -1, 0.5, -2)))  # chosen for small errors
 COUNT = len(POINTS) + 1  # of them, with infinity: down, and across
 KERNELS = range(2, COUNT)  # sides of windows
-LEAST_CHANNELS = 8  # with fewer, errors are not small beside those of sums
+LEAST_CHANNELS = 8  # with fewer, plain sums' errors are much smaller
 NAME = "Winograd's method"
 MOST_BYTES = 1 << 31  # of values at points
 BLOCK = 128

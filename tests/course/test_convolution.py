@@ -538,7 +538,7 @@ def of_points(taps, count):
     """The largest error of sums of `count` products of tiles of numbers up to 1, and windows."""
     (of_taps, of_values), of_tile = winograd._matrices(taps), winograd._of_tile()
     most = np.abs(of_values) @ (np.abs(of_taps).sum(1) * np.abs(of_tile).sum(1))
-    roundings = count + 2 * (of_taps.shape[1] + 2 * winograd.COUNT) + 6  # those of matrices, too
+    roundings = count + 2 * (of_taps.shape[1] + 2 * winograd.COUNT) + 6  # 6: of matrices
     return checks.gamma(roundings, "float32") * count * most.max() ** 2
 
 
