@@ -43,9 +43,9 @@ def conv2d(
     makes a group of channels of the result. With as many groups as channels (depthwise), small
     windows have a kernel of their own. Other groups of float16 use tensor cores if that saves time.
 
-    float32 windows of up to 5 x 5 pixels with stride 1, and their gradients, may be computed by
-    Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are about five times
-    as large as plain sums', and a NaN or an infinity spoils all results of its tile.
+    float32 windows of up to 7 x 7 pixels with stride 1, and their gradients, may be computed by
+    Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are five to ten
+    times as large as plain sums', and a NaN or an infinity spoils all results of its tile.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has

@@ -1,6 +1,6 @@
 """Convolutions of floats and their gradients by Winograd's method, by convolution/to_points.cu and
 from_points.cu: tiles of images, and windows, become values at points; products of matrices, one
-for each point, take a quarter to a third of the multiplications; and tiles are made of these.
+for each point, take a sixth to two thirds of the multiplications; and tiles are made of these.
 
 Tiles overlap, so that windows of each of their results lie within them. Toom and Cook's matrices
 make polynomials of their values at POINTS and at infinity."""
@@ -20,31 +20,35 @@ from .windows import NARROW
 
 __all__ = ["by_input", "by_weight", "forward"]
 
-POINTS = tuple(map(Fraction, (0, 1, -1, 0.5, -2)))  # chosen for small errors
-COUNT = len(POINTS) + 1  # of them, with infinity: down, and across
-KERNELS = range(2, COUNT)  # sides of windows
-LEAST_CHANNELS = 8  # with fewer, plain sums' errors are much smaller
 NAME = "Winograd's method"
+POINTS = {  # chosen for small errors, by how many there are with infinity, down and across
+    6: tuple(map(Fraction, (0, 1, -1, 0.5, -2))),
+    8: tuple(map(Fraction, (0, 1, -1, 2, -2, 0.5, -0.5))),
+}
+KERNELS = {6: range(2, 6), 8: range(5, 8)}  # sides of windows
+LEAST_CHANNELS = 8  # with fewer, plain sums' errors are much smaller
 MOST_BYTES = 1 << 31  # of values at points
 BLOCK = 128
 
 
 @cache
-def _matrices(taps):
-    """Return the matrices that make values of a window of so many taps, and results of values."""
-    normal = [prod(p - q for q in POINTS if q != p) for p in POINTS]
-    of_taps = [[p**i / n for i in range(taps)] for p, n in zip(POINTS, normal)]
+def _matrices(count, taps):
+    """Return the matrices that make values at `count` points of a window of so many taps, and
+    results of values."""
+    points, made = POINTS[count], count + 1 - taps
+    normal = [prod(p - q for q in points if q != p) for p in points]
+    of_taps = [[p**i / n for i in range(taps)] for p, n in zip(points, normal)]
     of_taps.append([Fraction(i == taps - 1) for i in range(taps)])
-    made = COUNT + 1 - taps
-    of_values = [[*(p**i for p in POINTS), int(i == made - 1)] for i in range(made)]
+    of_values = [[*(p**i for p in points), int(i == made - 1)] for i in range(made)]
     return np.array(of_taps, np.float32), np.array(of_values, np.float32)
 
 
 @cache
-def _of_tile():
-    """Return the matrix that makes values of a tile of COUNT pixels."""
-    rows = [_with_roots([q for q in POINTS if q != p]) + [0] for p in POINTS]
-    return np.array([*rows, _with_roots(POINTS)], np.float32)
+def _of_tile(count):
+    """Return the matrix that makes values of a tile of `count` pixels."""
+    points = POINTS[count]
+    rows = [_with_roots([q for q in points if q != p]) + [0] for p in points]
+    return np.array([*rows, _with_roots(points)], np.float32)
 
 
 def _with_roots(roots):
@@ -57,8 +61,10 @@ def _with_roots(roots):
 
 @dataclass(frozen=True)
 class Tiles:
-    """Tiles of images[images, channels, height, width]: so many down and across a plane."""
+    """Tiles of images[images, channels, height, width], so many down and across a plane, and
+    their values at points, points down and across."""
 
+    points: int
     images: int
     channels: int
     height: int
@@ -75,13 +81,13 @@ class Tiles:
     def fits(self):
         """Whether an int counts them, and there is room for their values."""
         count = self.channels * self.each
-        return 0 < count < NARROW - BLOCK and 4 * COUNT**2 * count <= MOST_BYTES
+        return 0 < count < NARROW - BLOCK and 4 * self.points**2 * count <= MOST_BYTES
 
     @property
     def us(self):
         """Return the estimated time to make values of them, or them of values."""
         pixels = self.images * self.channels * self.height * self.width
-        return copy_us(2 * (pixels + COUNT**2 * self.channels * self.each))
+        return copy_us(2 * (pixels + self.points**2 * self.channels * self.each))
 
     def launch(self, file, matrix, *told):
         """Prepare one of the kernels, which takes addresses."""
@@ -90,12 +96,12 @@ class Tiles:
         words = self.images, self.channels, self.height, self.width, self.down, self.across
         grid = (ceil_divide(self.channels * self.each, BLOCK),)
         told = np.array([*words, *told], np.int32), np.ascontiguousarray(matrix)
-        choices = {"SIZE": size, "POINTS": COUNT}
+        choices = {"SIZE": size, "POINTS": self.points}
         return KernelCall(f"convolution/{file}.cu", choices, grid, (BLOCK,), *told)
 
     def to_points(self, matrix, step=1, pads=(0, 0)):
         """Prepare values of tiles: call(array, workspace, stream) -> [points, channels, tiles]."""
-        form = Form((COUNT**2, self.channels, self.each), np.float32)
+        form = Form((self.points**2, self.channels, self.each), np.float32)
         launch = self.launch("to_points", matrix, step, *pads)
 
         def call(x, room, stream):
@@ -118,19 +124,21 @@ class Tiles:
         return call
 
 
-def _taps(sizes):
-    """Return the side of a convolution's window; None: not supported."""
+def _ways(way, sizes):
+    """Return the ways, from way(sizes, points, taps), for windows that are supported."""
     h, w = sizes.h, sizes.w
     plain = all((s.stride, s.dilation) == (1, 1) for s in (h, w)) and h.kernel == w.kernel
     enough = min(sizes.channels, sizes.channels_out) >= LEAST_CHANNELS and sizes.groups == 1
-    return h.kernel if plain and enough and h.kernel in KERNELS else None
+    counts = [n for n, kernels in KERNELS.items() if plain and enough and h.kernel in kernels]
+    return [found for points in counts for found in way(sizes, points, h.kernel)]
 
 
-def _over(channels, images, sides, made):
+def _over(points, channels, images, sides, made):
     """Return the Tiles of planes, each of which makes so many results down and across. sides: of
     height and width, the plane's size and the results'."""
-    (height, width), (down, across) = zip(*sides)
-    return Tiles(images, channels, height, width, *(ceil_divide(n, made) for n in (down, across)))
+    (height, width), results = zip(*sides)
+    down, across = (ceil_divide(n, made) for n in results)
+    return Tiles(points, images, channels, height, width, down, across)
 
 
 def _way(tiles, sizes, by_rows, make):
@@ -138,31 +146,32 @@ def _way(tiles, sizes, by_rows, make):
     whose lines are rows, or not; none if there is no room."""
     if not all(each.fits for each in tiles):
         return []
-    (m, n, k), points = sizes, COUNT**2
+    (m, n, k), points = sizes, tiles[0].points
     us = sum(each.us for each in tiles)
-    us += product_us(sizes, points, None, np.dtype(np.float32), by_rows)
-    a, b = (GPUArray((points, *size), np.float32, gpudata=0) for size in ((m, k), (k, n)))
-    told = (points, m, n), None, whole(sizes, by_rows)
-    return [Other(NAME, us, lambda: make(prepare(a, b, *told)))]
+    us += product_us(sizes, points**2, None, np.dtype(np.float32), by_rows)
+    a, b = (GPUArray((points**2, *size), np.float32, gpudata=0) for size in ((m, k), (k, n)))
+    told = (points**2, m, n), None, whole(sizes, by_rows)
+    return [Other(f"{NAME}, {points} points", us, lambda: make(prepare(a, b, *told)))]
 
 
 def forward(sizes):
     """Return the ways to convolve: of call(x, weight, bias, workspace, stream) -> array."""
-    taps = _taps(sizes)
-    if not taps:
-        return []
+    return _ways(_forward, sizes)
+
+
+def _forward(sizes, points, taps):
     sides = [(s.image, s.places) for s in (sizes.h, sizes.w)]
-    pads = sizes.h.pad, sizes.w.pad
     counts = sizes.channels, sizes.channels_out, sizes.images
-    return _convolution(*counts, sides, pads, taps, False)
+    return _convolution(points, taps, *counts, sides, (sizes.h.pad, sizes.w.pad), False)
 
 
 def by_input(sizes):
     """Return the ways to compute the gradient by the input, a convolution of the gradient by the
     result: of call(weight, gradient, workspace, stream) -> array."""
-    taps = _taps(sizes)
-    if not taps:
-        return []
+    return _ways(_by_input, sizes)
+
+
+def _by_input(sizes, points, taps):
     sides = [(s.places, s.image) for s in (sizes.h, sizes.w)]
     pads = [taps - 1 - s.pad for s in (sizes.h, sizes.w)]
     counts = sizes.channels_out, sizes.channels, sizes.images
@@ -171,21 +180,21 @@ def by_input(sizes):
         call = way.prepare()
         return lambda weight, dy, room, stream: call(dy, weight, None, room, stream)
 
-    ways = _convolution(*counts, sides, pads, taps, True)
+    ways = _convolution(points, taps, *counts, sides, pads, True)
     return [replace(way, prepare=partial(prepared, way)) for way in ways]
 
 
-def _convolution(channels, channels_out, images, sides, pads, taps, turned):
+def _convolution(points, taps, channels, channels_out, images, sides, pads, turned):
     """Return the ways to convolve planes with a weight; turned: one of [channels, channels_out]
     windows, whose taps are in reverse."""
-    of_taps, of_values = _matrices(taps)
+    of_taps, of_values = _matrices(points, taps)
     made, (height, width) = len(of_values), (results for _, results in sides)
-    of_x = _over(channels, images, sides, made)
-    of_weight = Tiles(1, channels * channels_out, taps, taps)
-    of_y = Tiles(images, channels_out, height, width, of_x.down, of_x.across)
+    of_x = _over(points, channels, images, sides, made)
+    of_weight = Tiles(points, 1, channels * channels_out, taps, taps)
+    of_y = Tiles(points, images, channels_out, height, width, of_x.down, of_x.across)
 
     def make(product):
-        values = of_x.to_points(_of_tile(), made, pads)
+        values = of_x.to_points(_of_tile(points), made, pads)
         windows = of_weight.to_points(of_taps[:, ::-1] if turned else of_taps)
         result = of_y.from_points(of_values, (images, channels_out, height, width))
 
@@ -202,19 +211,20 @@ def _convolution(channels, channels_out, images, sides, pads, taps, turned):
 def by_weight(sizes):
     """Return the ways to compute the gradient by the weight: of call(x, gradient, workspace,
     stream) -> array."""
-    taps = _taps(sizes)
-    if not taps:
-        return []
+    return _ways(_by_weight, sizes)
+
+
+def _by_weight(sizes, points, taps):
     channels, channels_out, images = sizes.channels, sizes.channels_out, sizes.images
-    made = COUNT + 1 - taps  # results of a tile, the gradients of which are the taps here
-    of_taps, of_values = _matrices(made)
+    made = points + 1 - taps  # results of a tile, the gradients of which are the taps here
+    of_taps, of_values = _matrices(points, made)
     sides = sizes.h, sizes.w
-    of_x = _over(channels, images, [(s.image, s.places) for s in sides], made)
-    of_dy = _over(channels_out, images, [(s.places, s.places) for s in sides], made)
-    of_weight = Tiles(1, channels * channels_out, taps, taps)
+    of_x = _over(points, channels, images, [(s.image, s.places) for s in sides], made)
+    of_dy = _over(points, channels_out, images, [(s.places, s.places) for s in sides], made)
+    of_weight = Tiles(points, 1, channels * channels_out, taps, taps)
 
     def make(product):
-        values = of_x.to_points(_of_tile(), made, [s.pad for s in sides])
+        values = of_x.to_points(_of_tile(points), made, [s.pad for s in sides])
         gradients = of_dy.to_points(of_taps, made)
         result = of_weight.from_points(of_values, (channels_out, *sizes.kernel))
 

@@ -520,34 +520,33 @@ def test_points_are_products():
         check(got, direct.forward, (x, weight), channels)
 
 
-@pytest.fixture
-def by_winograd(monkeypatch):
-    """Whatever Winograd's method can make, it makes."""
-
-    def quickest(problem, ways, prepare):
-        (way,) = (way for way in ways if way.name == winograd.NAME)
-        return way.prepare()
-
-    monkeypatch.setattr(convolution, "quickest", quickest)
-    convolution.prepared.clear()
-    yield
-    convolution.prepared.clear()
-
-
-def of_points(taps, count):
+def of_points(points, taps, count):
     """The largest error of sums of `count` products of tiles of numbers up to 1, and windows."""
-    (of_taps, of_values), of_tile = winograd._matrices(taps), winograd._of_tile()
+    (of_taps, of_values), of_tile = winograd._matrices(points, taps), winograd._of_tile(points)
     most = np.abs(of_values) @ (np.abs(of_taps).sum(1) * np.abs(of_tile).sum(1))
-    roundings = count + 2 * (of_taps.shape[1] + 2 * winograd.COUNT) + 6  # 6: of matrices
+    roundings = count + 2 * (taps + 2 * points) + 6  # 6: of matrices
     return checks.gamma(roundings, "float32") * count * most.max() ** 2
 
 
-@pytest.mark.parametrize("image, kernel, padding, images", [
+IN_TILES = [
     ((10, 13), 3, 1, 2), ((9, 8), 5, 2, 1), ((7, 7), 3, (0, 2), 3), ((11, 6), 2, 0, 1),
-    ((7, 9), 4, (3, 1), 2),
+    ((7, 9), 4, (3, 1), 2), ((9, 10), 7, 3, 2), ((12, 9), 6, (0, 5), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("points, image, kernel, padding, images", [
+    (points, *case) for points, kernels in winograd.KERNELS.items()
+    for case in IN_TILES if case[1] in kernels
 ])  # fmt: skip
-def test_by_winograd(image, kernel, padding, images, by_winograd):
+def test_by_winograd(points, image, kernel, padding, images, monkeypatch):
     """Tiles that end beyond the image, none, and images in a row."""
+
+    def quickest(problem, ways, prepare):
+        (way,) = (way for way in ways if way.name == f"{winograd.NAME}, {points} points")
+        return way.prepare()
+
+    monkeypatch.setattr(convolution, "quickest", quickest)
+    monkeypatch.setattr(convolution, "prepared", {})
     window = (kernel, kernel), 1, padding
     h, w = windows.sides(image, *window)
     shapes = (images, 8, *image), (9, 8, kernel, kernel), (images, 9, h.places, w.places)
@@ -557,11 +556,11 @@ def test_by_winograd(image, kernel, padding, images, by_winograd):
     on = [on_gpu(a) for a in (x, weight, gradient)]
     got = ops.conv2d(*on[:2], on_gpu(bias), *window[1:]).get()
     want = direct.forward(x, weight) + bias[:, None, None].astype("f8")
-    within = of_points(kernel, 8)
+    within = of_points(points, kernel, 8)
     checks.assert_close(got, want, within + checks.roundoff("float32") * (np.abs(want) + within))
     got = ops.conv2d_input(x.shape, on[1], on[2], *window[1:]).get()
-    checks.assert_close(got, direct.by_input(weight, gradient), of_points(kernel, 9))
+    checks.assert_close(got, direct.by_input(weight, gradient), of_points(points, kernel, 9))
     got = ops.conv2d_weight(on[0], weight.shape, on[2], *window[1:]).get()
-    made = winograd.COUNT + 1 - kernel
+    made = points + 1 - kernel
     tiles = images * -(-h.places // made) * -(-w.places // made)
-    checks.assert_close(got, direct.by_weight(x, gradient), of_points(made, tiles))
+    checks.assert_close(got, direct.by_weight(x, gradient), of_points(points, made, tiles))
