@@ -98,28 +98,18 @@ def _line_bytes(head):
     return ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
-TILES = {  # by head size: for many rows, for fewer, and for at most 16
-    32: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
-    64: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
-    96: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
-    128: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
-    192: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
-    256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
-}
-GROUP_TILES = {  # by the size of heads: the time of a step
-    32: {
-        GroupTile(3, 128, 3, 2): 1.05,
-        GroupTile(2, 128, 3, 2): 0.8,
-        GroupTile(1, 128, 3, 2): 0.65,
-    },
-    64: {
-        GroupTile(3, 128, 3, 2): 1.25,
-        GroupTile(2, 128, 3, 2): 0.95,
-        GroupTile(1, 128, 3, 2): 0.8,
-    },
-    96: {GroupTile(2, 128, 2, 2): 1.35, GroupTile(1, 128, 2, 2): 1.05},
-    128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
-    256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
+SHORT = Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)
+MEDIUM = Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)
+LONG = Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)
+# By head size: for many rows, for fewer, and for at most 16.
+TILES = {32: SHORT, 64: SHORT, 96: MEDIUM, 128: MEDIUM, 192: LONG, 256: LONG}
+SIZES_OF_FLOATS = 64, 128, 192, 256
+GROUP_TILES = {  # by the size of heads: keys, stages, stages of queries; a step's time, by groups
+    32: ((128, 3, 2), {3: 1.05, 2: 0.8, 1: 0.65}),
+    64: ((128, 3, 2), {3: 1.25, 2: 0.95, 1: 0.8}),
+    96: ((128, 2, 2), {2: 1.35, 1: 1.05}),
+    128: ((128, 2, 2), {2: 1.6, 1: 1.2}),
+    256: ((64, 2, 1), {2: 1.6, 1: 1.2}),
 }
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
@@ -341,10 +331,14 @@ class _Problem:
         scores = *self.q.shape[:-1], self.keys
         return [*steps, *((0,) * 4 if self.mask is None else _of_scores(self.mask, scores))]
 
-    def head(self, by_tensor_cores):
-        """Return the head size that the kernel is compiled for."""
-        size = max(self.q.shape[-1], self.shape[-1])
-        return next(s for s in TILES if size <= s and (by_tensor_cores or s % 64 == 0))
+    def head(self, sizes):
+        """Return which of these sizes of heads a kernel is compiled for."""
+        return next(size for size in sizes if max(self.q.shape[-1], self.shape[-1]) <= size)
+
+    @property
+    def head_by_warps(self):
+        """Return the size of heads of kernels by warps, or without tensor cores."""
+        return self.head(TILES if self.kind else SIZES_OF_FLOATS)
 
     def pack(self):
         """Return the floats per load."""
@@ -443,8 +437,9 @@ def _by_groups(asked):
     plain = asked.mask is None and asked.scale > 0 and queries > MOST_BY_WARPS and asked.keys
     if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
         return
-    head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
-    for tile, step_us in GROUP_TILES[head].items():
+    told, times = GROUP_TILES[asked.head(GROUP_TILES)]
+    for groups, step_us in times.items():
+        tile = GroupTile(groups, *told)
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
         steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
         most = min(multiprocessors() // blocks, steps // LEAST_STEPS, MOST_SPLITS)
@@ -477,7 +472,7 @@ def _tiles(asked, lines):
     """Return the tiles for this many lines of queries."""
     if asked.kind is None:
         return [IN_FLOATS[16 if lines <= 16 else 64]]
-    head = asked.head(True)
+    head = asked.head_by_warps
     many, fewer, one = TILES[head]
     several = [many, fewer] if many.shared_bytes(head) <= most_shared() else [fewer]
     return [one] if lines <= 16 else several
@@ -485,7 +480,7 @@ def _tiles(asked, lines):
 
 def _timed(tile, asked):
     """Return the times of a tile for blocks_us: of its products, or of the keys' bytes."""
-    head = asked.head(asked.kind)
+    head = asked.head_by_warps
     products = tile.rows * tile.keys * head * 2 / PRODUCTS_PER_US
     read = 2 * tile.keys * head * asked.q.dtype.itemsize / READ_BYTES_PER_US
     return SimpleNamespace(
@@ -518,8 +513,7 @@ class _Forward:
     @staticmethod
     def _of_groups(asked, way):
         """Prepare the kernel for warpgroups."""
-        size, tile = asked.shape[-1], way.tile
-        head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
+        size, tile, head = asked.shape[-1], way.tile, asked.head(GROUP_TILES)
         pack = next(p for p in ((8, 4, 2, 1) if way.splits == 1 else (2, 1)) if size % p == 0)
         choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
                    "C_PACK": pack, "Out": way.out(asked)}  # fmt: skip
@@ -540,7 +534,7 @@ class _Forward:
     @staticmethod
     def _of_warps(asked, way):
         """Prepare the kernel for warps, or that without tensor cores."""
-        tile, head = way.tile, asked.head(asked.kind)
+        tile, head = way.tile, asked.head_by_warps
         choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys, "FOLD": way.fold}
         choices["Out"] = way.out(asked)
         if asked.kind:
@@ -608,7 +602,7 @@ class _Backward:
     def _by_groups(asked, of_keys, x):
         """Prepare attention/hopper_gradient.cu."""
         size, value_size = asked.q.shape[-1], asked.shape[-1]
-        head = next(n for n in GRADIENT_STAGES if max(size, value_size) <= n)
+        head = asked.head(GRADIENT_STAGES)
         stages, rows, lines = GRADIENT_STAGES[head], 2 * hopper.GROUP_ROWS, hopper.GROUP_ROWS
         units = prod(x.shape[:-2])
         tiles = ceil_divide(x.shape[-2], rows) * units
@@ -633,7 +627,7 @@ class _Backward:
     @staticmethod
     def _in_floats(asked, of_keys, x):
         """Prepare attention/gradient.cu; None: the result is empty."""
-        head = asked.head(False)
+        head = asked.head(SIZES_OF_FLOATS)
         choices = asked.choices() | {"HEAD": head, "PACK": asked.pack(), "OF_KEYS": of_keys}
         shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))
         blocks = ceil_divide(x.shape[-2], GRADIENT_TILE) * prod(x.shape[:-2])
