@@ -22,6 +22,7 @@ from bench_attention import BACK_ENDS
 from helpers import checks, ops
 from helpers.ops.launch import KernelCall
 
+import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip
 
 __all__ = ["BUDGET_S", "KINDS", "cases", "compile_ahead", "drawn", "report"]
@@ -186,8 +187,9 @@ def operands(draw, numbers):
 
 
 def compile_ahead(seed, number, kinds):
-    """Have a process for each processor compile the kernels of its share of these draws."""
-    shares = os.cpu_count()
+    """Have processes compile the kernels of these draws, each its share: as many as there are
+    processors, and room for their contexts on the GPU."""
+    shares = max(1, min(os.cpu_count() or 1, cuda.mem_get_info()[0] >> 30))
     command = [sys.executable, __file__, str(seed), str(number)]
     others = [subprocess.Popen([*command, str(n), str(shares), *kinds]) for n in range(shares)]
     for other in others:
