@@ -48,6 +48,7 @@ MOST = 1 << 26  # elements of an array
 WORK = {"product": (1 << 22, 1 << 37), "convolution": (1 << 24, 1 << 34), "attention": (0, 1 << 37)}
 OUTPUTS, TERMS = 48, 1 << 23  # of each result that are checked, unless these have more terms
 BUDGET_S = 0.03  # of a turn of a contender
+PLACES = count(1 << 40, 1 << 40)  # far apart
 CHECKED_ROWS = 16  # of the last head
 
 
@@ -196,9 +197,9 @@ def compile_ahead(seed, number, kinds):
         other.wait()
 
 
-def nowhere(nbytes, places=count(1 << 40, 1 << 40)):
+def nowhere(nbytes):
     """An address of an array, or of a result like it, that no launch reaches."""
-    return next(places)
+    return next(PLACES)
 
 
 def prepare(seed, number, first, step, kinds):
