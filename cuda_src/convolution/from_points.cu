@@ -1,5 +1,5 @@
 // from_points
-// Values at points (see points.cuh), v[POINTS * POINTS, channels, images * down * across], as tiles of SIZE x SIZE
+// Values at points (see points.cuh), v[POINTS * POINTS, channels, each], as tiles of SIZE x SIZE
 // pixels of y[images, channels, height, width] side by side, plus bias[channels] unless that is null. What a tile has
 // beyond the image is left out. Launch a thread for each tile.
 // Limit: memory.
@@ -13,6 +13,7 @@ extern "C" __global__ void from_points(const float *__restrict__ v, float *y, Ti
     int number = blockIdx.x * blockDim.x + threadIdx.x, count = tiles.count();
     if (number >= count) return;
     Tile tile(number, tiles);
+    if (tile.image >= tiles.images) return;
     float values[POINTS][POINTS], pixels[SIZE][SIZE];
 #pragma unroll
     for (int p = 0; p < POINTS * POINTS; ++p)

@@ -29,22 +29,22 @@ __device__ void apply(const Factor<ROWS, COLUMNS> &matrix, const T (&x)[COLUMNS]
         }
 }
 
-// Tiles of images[images, channels, height, width]: so many down and across each plane.
+// Tiles of images[images, channels, height, width]: so many down and across each plane. A channel has `each`, in all
+// images; the last of them may be of none.
 struct Tiles {
-    int images, channels, height, width, down, across;
-    __device__ int count() const { return channels * images * down * across; }
+    int images, channels, height, width, down, across, each;
+    __device__ int count() const { return channels * each; }
 };
 
 // A tile by its number: a channel's follow each other, image by image.
 struct Tile {
-    int channel, row, column;
+    int channel, image, row, column;
     long long plane;  // where it begins in memory
-    __device__ Tile(int number, Tiles tiles)
+    __device__ Tile(int number, Tiles tiles) : channel(number / tiles.each)
     {
-        int line = number / tiles.across, of_plane = line / tiles.down;
-        channel = of_plane / tiles.images;
-        row = line - of_plane * tiles.down, column = number - line * tiles.across;
-        int image = of_plane - channel * tiles.images;
+        int of_channel = number - channel * tiles.each, line = of_channel / tiles.across;
+        image = line / tiles.down;
+        row = line - image * tiles.down, column = of_channel - line * tiles.across;
         plane = (image * (long long)tiles.channels + channel) * tiles.height * tiles.width;
     }
 };

@@ -1,6 +1,6 @@
 // to_points
 // Tiles of x[images, channels, height, width], SIZE x SIZE pixels every `step`, as values at points (see points.cuh):
-// v[POINTS * POINTS, channels, images * down * across]. The first tile begins at (-pad_h, -pad_w); outside of x are
+// v[POINTS * POINTS, channels, each]. The first tile begins at (-pad_h, -pad_w); outside of x are
 // zeros. Launch a thread for each tile.
 // Limit: memory; a pixel is loaded by each tile that has it, mostly from the cache.
 #include "convolution/points.cuh"
@@ -20,7 +20,7 @@ extern "C" __global__ void to_points(const float *__restrict__ x, float *v, Tile
 #pragma unroll
         for (int j = 0; j < SIZE; ++j) {
             int row = top + i, column = left + j;
-            bool there = (unsigned(row) < unsigned(tiles.height)) &
+            bool there = (tile.image < tiles.images) & (unsigned(row) < unsigned(tiles.height)) &
                          (unsigned(column) < unsigned(tiles.width));
             pixels[i][j] = there ? __ldg(x + tile.plane + row * tiles.width + column) : 0;
         }

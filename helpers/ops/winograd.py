@@ -74,8 +74,10 @@ class Tiles:
 
     @property
     def each(self):
-        """Return how many tiles a channel has in all images."""
-        return self.images * self.down * self.across
+        """Return how many tiles a channel has in all images, and more for products to load four
+        values at once."""
+        count = self.images * self.down * self.across
+        return count if count == 1 else ceil_divide(count, 4) * 4
 
     @property
     def fits(self):
@@ -95,7 +97,7 @@ class Tiles:
         size = columns if file == "to_points" else rows
         words = self.images, self.channels, self.height, self.width, self.down, self.across
         grid = (ceil_divide(self.channels * self.each, BLOCK),)
-        told = np.array([*words, *told], np.int32), np.ascontiguousarray(matrix)
+        told = np.array([*words, self.each, *told], np.int32), np.ascontiguousarray(matrix)
         choices = {"SIZE": size, "POINTS": self.points}
         return KernelCall(f"convolution/{file}.cu", choices, grid, (BLOCK,), *told)
 
