@@ -81,19 +81,14 @@ def conv2d(
             points = channels_last.forward_of_points
             call = bias is None and _by_tensor_cores(points, x, weight, sizes)
             call = call or _as_they_lie(channels_last.forward, x, weight, sizes)
-            window = stride, padding, dilation
-            call = prepared[key] = call or (
-                lambda x, weight, bias, room, stream: _turned_back(
-                    conv2d(_turned(x), _turned(weight), bias, *window, stream, groups=groups),
-                    stream,
-                )
-            )
-            return call(x, weight, bias, workspace(stream), stream)
-        points = tensor_windows.forward_of_points
-        call = bias is None and _by_tensor_cores(points, x, weight, sizes)
-        call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
-        call = call or depthwise.forward(x, weight, sizes)
-        call = prepared[key] = call or _forward(x, weight, sizes, bias is None)
+            call = call or _in_nchw(conv2d, (stride, padding, dilation), groups)
+        else:
+            points = tensor_windows.forward_of_points
+            call = bias is None and _by_tensor_cores(points, x, weight, sizes)
+            call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
+            call = call or depthwise.forward(x, weight, sizes)
+            call = call or _forward(x, weight, sizes, bias is None)
+        prepared[key] = call
     return call(x, weight, bias, workspace(stream), stream)
 
 
@@ -125,18 +120,12 @@ def conv2d_input(
             return conv2d_input(input_size, *whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_input, weight, grad_output, sizes)
-            call = prepared[key] = call or (
-                lambda weight, dy, room, stream: _turned_back(
-                    conv2d_input(
-                        shapes[0], _turned(weight), _turned(dy), *window, stream, groups=groups
-                    ),
-                    stream,
-                )
-            )
-            return call(weight, grad_output, workspace(stream), stream)
-        call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
-        call = call or depthwise.by_input(weight, grad_output, sizes)
-        call = prepared[key] = call or _input(weight, grad_output, sizes)
+            call = call or _in_nchw(partial(conv2d_input, shapes[0]), window, groups)
+        else:
+            call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
+            call = call or depthwise.by_input(weight, grad_output, sizes)
+            call = call or _input(weight, grad_output, sizes)
+        prepared[key] = call
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -168,18 +157,16 @@ def conv2d_weight(
             return conv2d_weight(*whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_weight, x, grad_output, sizes)
-            call = prepared[key] = call or (
-                lambda x, dy, room, stream: _turned_back(
-                    conv2d_weight(
-                        _turned(x), shapes[1], _turned(dy), *window, stream, groups=groups
-                    ),
-                    stream,
-                )
+            call = call or _in_nchw(
+                lambda x, dy, *told, **more: conv2d_weight(x, shapes[1], dy, *told, **more),
+                window,
+                groups,
             )
-            return call(x, grad_output, workspace(stream), stream)
-        call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
-        call = call or depthwise.by_weight(x, grad_output, sizes)
-        call = prepared[key] = call or _weight(x, grad_output, sizes)
+        else:
+            call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
+            call = call or depthwise.by_weight(x, grad_output, sizes)
+            call = call or _weight(x, grad_output, sizes)
+        prepared[key] = call
     return call(x, grad_output, workspace(stream), stream)
 
 
@@ -205,6 +192,17 @@ def _turned_back(x, stream):
     if not x.size:
         return GPUArray(_lain(x.shape, "NHWC"), x.dtype)
     return contiguous(x.transpose((0, 2, 3, 1)), stream)
+
+
+def _in_nchw(operation, window, groups):
+    """Prepare an operation of NHWC arrays, and perhaps a bias, on copies in NCHW."""
+
+    def call(*told):
+        *arrays, room, stream = told
+        turned = (_turned(x) if x is not None and x.ndim == 4 else x for x in arrays)
+        return _turned_back(operation(*turned, *window, stream, groups=groups), stream)
+
+    return call
 
 
 def _as_they_lie(way, a, b, sizes):
