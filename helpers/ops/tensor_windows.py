@@ -177,7 +177,8 @@ class Layer:
         a product: boxes that end past the channels, and stores of this many elements. side: of a
         tile, which are pixels."""
         cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
-        for way in hopper.Tiling.ways(*sizes, kind, self.groups, pack=MOST_PACK):
+        m, n, k = sizes
+        for way in hopper.Tiling.ways(m, n, k, kind, self.groups, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
             more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
