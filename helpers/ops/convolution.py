@@ -565,7 +565,9 @@ def _columns_us(sizes, wide):
     steps = Counter((images, channels) for _, images, _, channels in _portions(sizes, wide))
     for (images, channels), count in steps.items():
         shape = channels * taps, sizes.places, sizes.channels_out
-        whole = (way.us for way in Tiling.ways(*shape, wide, images) if way.splits == 1)
+        packed = not any(n % most_packed(wide) for n in shape[:2])
+        ways = Tiling.ways(*shape, wide, images, packed=packed)
+        whole = (way.us for way in ways if way.splits == 1)
         us += count * (min(whole) + copy_us(images * prod(shape[:2]) * wide.itemsize))
     return us
 
