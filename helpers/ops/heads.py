@@ -442,7 +442,7 @@ def _by_groups(asked):
         tile = GroupTile(groups, *told)
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
         steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
-        most = min(multiprocessors() // blocks, steps // LEAST_STEPS, MOST_SPLITS)
+        most = min(multiprocessors() // blocks, int(steps) // LEAST_STEPS, MOST_SPLITS)
         for splits in {max(1, n) for n in (1, most // 2, most)}:
             rounds = ceil_divide(blocks * splits, multiprocessors())
             us = rounds * (ceil_divide(steps, splits) * step_us + GROUP_REST_US)
