@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from functools import cache, partial
-from itertools import islice
+from itertools import count, islice
 from math import prod
 
 import numpy as np
@@ -54,6 +54,7 @@ MOST = 1 << 26  # elements of an array
 WORK = {"product": (1 << 22, 1 << 37), "convolution": (1 << 24, 1 << 34), "attention": (0, 1 << 37)}
 OUTPUTS, TERMS = 48, 1 << 23  # of each result that are checked, unless these have more terms
 BUDGET_S = 0.03  # of a turn of a contender
+PLACES = count(1 << 40, 1 << 40)  # far apart
 CHECKED_ROWS = 16  # of the last head
 LINES = 7  # rows of a product, and columns, where they cross
 ASKED = "bfloat16", "tf32", "e4m3"  # of ops.matmul
@@ -204,12 +205,18 @@ def operands(draw, numbers):
 
 
 def compile_ahead(seed, number, kinds):
-    """Have a process for each processor compile the kernels of its share of these draws."""
-    shares = os.cpu_count()
+    """Have processes compile the kernels of these draws, each its share: as many as there are
+    processors, and room for their contexts on the GPU."""
+    shares = max(1, min(os.cpu_count() or 1, cuda.mem_get_info()[0] >> 30))
     command = [sys.executable, __file__, str(seed), str(number)]
     others = [subprocess.Popen([*command, str(n), str(shares), *kinds]) for n in range(shares)]
     for other in others:
         other.wait()
+
+
+def nowhere(nbytes):
+    """An address of an array, or of a result like it, that no launch reaches."""
+    return next(PLACES)
 
 
 def prepare(seed, number, first, step, kinds):
@@ -218,7 +225,7 @@ def prepare(seed, number, first, step, kinds):
     draws = ((kind, draw) for kind, draw in drawn(seed, number) if kind in kinds)
     for _, draw in islice(draws, first, None, step):
         dtype = getattr(draw, "dtype", "float16").replace("tf32", "float32")
-        arrays = [gpuarray.empty(lying(draw, shape), dtype) for shape in shapes(draw)]
+        arrays = [gpuarray.empty(lying(draw, shape), dtype, nowhere) for shape in shapes(draw)]
         RUNS[type(draw)](draw, arrays, None)["ours"]()
 
 

@@ -1,6 +1,6 @@
-// Attention by warpgroups, for GPUs of compute capability 9.0: what attention/tensor.cu makes, with a positive scale,
-// unmasked and unsplit. Maps are of q, k and v as 4-dimensional arrays whose boxes are 64 elements wide and ROWS or
-// KEYS lines high. Launch as many blocks as there are multiprocessors, or tiles, of GROUP * (GROUPS + 1) threads with
+// Attention by warpgroups, for GPUs of compute capability 9.0: what attention/tensor.cu makes, with a positive scale
+// and unmasked; split s of the keys makes out[s, ...] and logs[s, ...], in floats if there are several. Maps are of q, k and v as 4-dimensional arrays whose boxes are 64 elements wide and ROWS or
+// KEYS lines high. Launch as many blocks as there are multiprocessors, or splits of tiles, of GROUP * (GROUPS + 1) threads with
 // (Q_STAGES * ROWS + 2 * STAGES * KEYS) * PANELS * 128 bytes of shared memory. drawn: 0 between launches.
 // Step 5: FlashAttention-3's order: a thread copies; warpgroups take turns, so that one finds powers while another
 // multiplies; and each begins its next scores before it weighs the values of its last.
@@ -8,6 +8,7 @@
 #include "attention/problem.cuh"
 #include "attention/ring.cuh"
 using T = half;
+using Out = half;
 constexpr int HEAD = 128;
 constexpr int KEYS = 128;
 constexpr int GROUPS = 2;
@@ -53,9 +54,9 @@ struct Rows {
 };
 
 extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
-                                        1) void hopper(const __grid_constant__ Maps<3> maps, T *out,
-                                                       Problem p, float scale, int tiles,
-                                                       float *logs, int *tile_counter)
+                                        1) void hopper(const __grid_constant__ Maps<3> maps,
+                                                       Out *out, Problem p, float scale, int shares,
+                                                       int splits, float *logs, int *tile_counter)
 {
     extern __shared__ __align__(1024) unsigned char room[];
     __shared__ __align__(8) unsigned long long barriers[2 * Q_STAGES + 4 * STAGES];
@@ -70,7 +71,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
     __syncthreads();
 
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __shared__ int next[Q_STAGES];  // the tile whose queries come; none: -1
+    __shared__ int next[Q_STAGES];  // the split of a tile whose queries come; none: -1
     auto tile_count = [](const auto &share) {
         return int((share.end - share.begin + KEYS - 1) / KEYS);
     };
@@ -81,27 +82,28 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         for (;;) {
             int number = atomicAdd(tile_counter, 1);
             wait_for(queries.goes(), queries.parity ^ 1);
-            next[queries.stage] = number < tiles ? number : -1;
-            if (number >= tiles) {
+            next[queries.stage] = number < shares ? number : -1;
+            if (number >= shares) {
                 arrive(queries.comes());
-                if (number + 1 == tiles + gridDim.x)
+                if (number + 1 == shares + gridDim.x)
                     *tile_counter = 0;  // all blocks have their last one
                 return;
             }
-            Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number, 0, 1);
-            int count = tile_count(share), head = share.head / p.group;
+            Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number / splits, number % splits, splits);
+            int count = tile_count(share), head = share.head / p.group, begin = share.begin;
             queries.expect();
             queries.fetch<ROWS, PANELS>(0, maps.of[0], share.first, share.head, share.batch);
             queries.advance();
             for (int n = 0; n <= count; ++n) {
                 if (n < count) {
                     keys.expect();
-                    keys.fetch<KEYS, PANELS>(0, maps.of[1], n * KEYS, head, share.batch);
+                    keys.fetch<KEYS, PANELS>(0, maps.of[1], begin + n * KEYS, head, share.batch);
                     keys.advance();
                 }
                 if (n > 0) {
                     values.expect();
-                    values.fetch<KEYS, PANELS>(0, maps.of[2], (n - 1) * KEYS, head, share.batch);
+                    values.fetch<KEYS, PANELS>(0, maps.of[2], begin + (n - 1) * KEYS, head,
+                                               share.batch);
                     values.advance();
                 }
             }
@@ -114,7 +116,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         queries.await();
         int number = next[queries.stage];
         if (number < 0) return;
-        Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number, 0, 1);
+        Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number / splits, number % splits, splits);
         int count = tile_count(share);
         float sum[HEAD / 2], score[KEYS / 2];
         unsigned weight[KEYS / 4];
@@ -136,7 +138,8 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             multiply_registers<T, HEAD, KEYS>(sum, weight, values.tile(), adds);
             close_products();
         };
-        auto apply_mask = [&](long long first) {  // keys that a row doesn't see
+        auto apply_mask = [&](int n) {  // keys that a row doesn't see
+            long long first = share.begin + n * KEYS;
             if (first + KEYS <= unmasked_keys) return;
 #pragma unroll
             for (int i = 0; i < KEYS / 2; ++i) {
@@ -164,7 +167,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             wait_for_products<1>();
             finished(score);
             keys.leave();
-            apply_mask((long long)n * KEYS);
+            apply_mask(n);
             rows.softmax_step(score, factor);
             wait_for_products<0>();
             finished(sum);
@@ -181,7 +184,8 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             finished(sum);
             values.leave();
         }
-        Product<T, T, C_PACK> to = {out, p.queries, p.value_size};
+        long long before = number % splits * p.units * p.queries;  // lines of other splits
+        Product<Out, Out, C_PACK> to = {out + before * p.value_size, p.queries, p.value_size};
         to.c += (share.batch * p.heads + share.head) * p.queries * p.value_size;
         float inverse[2];
 #pragma unroll
@@ -189,7 +193,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             float all = row_reduce(rows.total[low], [](float x, float y) { return x + y; });
             inverse[low] = all == 0 ? 0 : 1 / all;
             if (line + low * 8 < share.lines && lane % 4 == 0)
-                logs[share.result(p, line + low * 8 - share.first)] =
+                logs[before + share.result(p, line + low * 8 - share.first)] =
                     all == 0 ? -INFINITY : rows.peak[low] * factor * LN_2 + logf(all);
         }
 #pragma unroll

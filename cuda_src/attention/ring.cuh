@@ -87,14 +87,23 @@ __device__ void store_rows(Result result, long long line, const float (&sum)[HEA
     for (int low = 0; low < 2; ++low)
 #pragma unroll
         for (int first = 0; first < HEAD / 8; first += 4) {
-            unsigned four[4];
+            if constexpr (sizeof(typename Result::Element) == 4) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const float *pair = sum + (first + i) * 4 + low * 2;
-                four[i] = packed(pair[0] * factor[low], pair[1] * factor[low], T());
+                for (int i = first; i < first + 4; ++i) {
+                    const float *pair = sum + i * 4 + low * 2;
+                    Packed<float, 2> both = {pair[0] * factor[low], pair[1] * factor[low]};
+                    result.store(line + low * 8, i * 8 + lane % 4 * 2, both);
+                }
+            } else {
+                unsigned four[4];
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const float *pair = sum + (first + i) * 4 + low * 2;
+                    four[i] = packed(pair[0] * factor[low], pair[1] * factor[low], T());
+                }
+                exchange(four);
+                result.store(line + low * 8, (first + lane % 4) * 8,
+                             *reinterpret_cast<Packed<T, 8> *>(four));
             }
-            exchange(four);
-            result.store(line + low * 8, (first + lane % 4) * 8,
-                         *reinterpret_cast<Packed<T, 8> *>(four));
         }
 }

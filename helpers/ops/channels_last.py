@@ -177,9 +177,8 @@ class Widened:
 def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
-    deep = layer.taps * layer.chunks * DEEP
-    by_groups = hopper.Tiling.ways(layer.columns, layer.rows, deep, kind, pack=MOST_PACK)
-    ways = layer.timed(by_groups, "rows", _pack(layer, MOST_PACK))
+    sizes = layer.columns, layer.rows, layer.deep
+    ways = layer.by_groups(kind, sizes, "rows", _pack(layer, MOST_PACK))
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
@@ -210,11 +209,4 @@ def _tiled(layer, shape, kind, tiling):
     launch = tiling.call(
         maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
     )
-
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
-
-    return call
+    return parts.made_by(launch)

@@ -11,7 +11,7 @@ from pycuda import gpuarray
 from pycuda.gpuarray import GPUArray
 
 from .. import windows
-from . import channels_last, depthwise, product, tensor, tensor_windows
+from . import channels_last, depthwise, product, tensor, tensor_windows, winograd
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
 from .launch import Form, Kept, KernelCall, address, ceil_divide, context, cuda, workspace
@@ -42,6 +42,10 @@ def conv2d(
     With groups, pass weight[C_out, C / groups, kernel_h, kernel_w]: each group of channels of x
     makes a group of channels of the result. With as many groups as channels (depthwise), small
     windows have a kernel of their own. Other groups of float16 use tensor cores if that saves time.
+
+    float32 windows of up to 7 x 7 pixels with stride 1, and their gradients, may be computed by
+    Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are five to ten
+    times as large as plain sums', and a NaN or an infinity spoils all results of its tile.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
@@ -77,19 +81,14 @@ def conv2d(
             points = channels_last.forward_of_points
             call = bias is None and _by_tensor_cores(points, x, weight, sizes)
             call = call or _as_they_lie(channels_last.forward, x, weight, sizes)
-            window = stride, padding, dilation
-            call = prepared[key] = call or (
-                lambda x, weight, bias, room, stream: _turned_back(
-                    conv2d(_turned(x), _turned(weight), bias, *window, stream, groups=groups),
-                    stream,
-                )
-            )
-            return call(x, weight, bias, workspace(stream), stream)
-        points = tensor_windows.forward_of_points
-        call = bias is None and _by_tensor_cores(points, x, weight, sizes)
-        call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
-        call = call or depthwise.forward(x, weight, sizes)
-        call = prepared[key] = call or _forward(x, weight, sizes, bias is None)
+            call = call or _in_nchw(conv2d, (stride, padding, dilation), groups)
+        else:
+            points = tensor_windows.forward_of_points
+            call = bias is None and _by_tensor_cores(points, x, weight, sizes)
+            call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
+            call = call or depthwise.forward(x, weight, sizes)
+            call = call or _forward(x, weight, sizes, bias is None)
+        prepared[key] = call
     return call(x, weight, bias, workspace(stream), stream)
 
 
@@ -121,18 +120,12 @@ def conv2d_input(
             return conv2d_input(input_size, *whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_input, weight, grad_output, sizes)
-            call = prepared[key] = call or (
-                lambda weight, dy, room, stream: _turned_back(
-                    conv2d_input(
-                        shapes[0], _turned(weight), _turned(dy), *window, stream, groups=groups
-                    ),
-                    stream,
-                )
-            )
-            return call(weight, grad_output, workspace(stream), stream)
-        call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
-        call = call or depthwise.by_input(weight, grad_output, sizes)
-        call = prepared[key] = call or _input(weight, grad_output, sizes)
+            call = call or _in_nchw(partial(conv2d_input, shapes[0]), window, groups)
+        else:
+            call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
+            call = call or depthwise.by_input(weight, grad_output, sizes)
+            call = call or _input(weight, grad_output, sizes)
+        prepared[key] = call
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -164,18 +157,16 @@ def conv2d_weight(
             return conv2d_weight(*whole, *window, stream, layout, groups)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_weight, x, grad_output, sizes)
-            call = prepared[key] = call or (
-                lambda x, dy, room, stream: _turned_back(
-                    conv2d_weight(
-                        _turned(x), shapes[1], _turned(dy), *window, stream, groups=groups
-                    ),
-                    stream,
-                )
+            call = call or _in_nchw(
+                lambda x, dy, *told, **more: conv2d_weight(x, shapes[1], dy, *told, **more),
+                window,
+                groups,
             )
-            return call(x, grad_output, workspace(stream), stream)
-        call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
-        call = call or depthwise.by_weight(x, grad_output, sizes)
-        call = prepared[key] = call or _weight(x, grad_output, sizes)
+        else:
+            call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
+            call = call or depthwise.by_weight(x, grad_output, sizes)
+            call = call or _weight(x, grad_output, sizes)
+        prepared[key] = call
     return call(x, grad_output, workspace(stream), stream)
 
 
@@ -201,6 +192,17 @@ def _turned_back(x, stream):
     if not x.size:
         return GPUArray(_lain(x.shape, "NHWC"), x.dtype)
     return contiguous(x.transpose((0, 2, 3, 1)), stream)
+
+
+def _in_nchw(operation, window, groups):
+    """Prepare an operation of NHWC arrays, and perhaps a bias, on copies in NCHW."""
+
+    def call(*told):
+        *arrays, room, stream = told
+        turned = (_turned(x) if x is not None and x.ndim == 4 else x for x in arrays)
+        return _turned_back(operation(*turned, *window, stream, groups=groups), stream)
+
+    return call
 
 
 def _as_they_lie(way, a, b, sizes):
@@ -354,11 +356,12 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _of_points(way, a, b, sizes, product, wide):
-    """Return the ways to compute it as a product of these sizes for each image, if it is one."""
+def _of_points(way, a, b, sizes, matrices, by_rows):
+    """Return the ways to compute it as a product of these sizes for each image, if it is one.
+    by_rows: whether lines of its operands are rows."""
     if not tensor_windows.is_product(sizes, None):
         return []
-    us = Tiling.of(*product, wide, sizes.images).us
+    us = product.product_us(matrices, sizes.images, None, a.dtype, by_rows)
     return [Other("a product per image", us, partial(way, a, b, sizes, None))]
 
 
@@ -375,22 +378,15 @@ def _forward(x, weight, sizes, plain):
     def prepare(tiling):
         parts = Parts(1, tiling.splits, count, form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _Launch("convolution/forward.cu", *told, *window)
-
-        def call(x, weight, bias, room, stream):
-            made = parts.new(x, room)
-            after = (0 if bias is None else address(bias),)
-            launch(stream, (address(x), address(weight), address(made)), after)
-            return parts.finish(made, room, stream)
-
-        return call
+        return parts.made_by(_Launch("convolution/forward.cu", *told, *window))
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
     ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
-        ways += _of_points(points, x, weight, sizes, matrices, wide)
+        ways += _of_points(points, x, weight, sizes, matrices, (True, True))
+    ways += winograd.forward(sizes) if x.dtype == np.float32 else []
     packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
     return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
 
@@ -409,20 +405,15 @@ def _weight(x, grad_output, sizes):
     def prepare(tiling):
         parts = Parts(1, tiling.splits, prod(shape), form, wide)
         told = sizes, tiling, parts, wide, choices
-        launch = _Launch("convolution/weight.cu", *told, *window)
-
-        def call(x, grad_output, room, stream):
-            made = parts.new(x, room)
-            launch(stream, (address(x), address(grad_output), address(made)))
-            return parts.finish(made, room, stream)
-
-        return call
+        return parts.made_by(_Launch("convolution/weight.cu", *told, *window))
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
     ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
     matrices = sizes.channels_out, sizes.channels, sizes.places
-    points = _of_points(tensor_windows.weight_of_points, x, grad_output, sizes, matrices, wide)
+    points = tensor_windows.weight_of_points
+    points = _of_points(points, x, grad_output, sizes, matrices, (True, False))
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
+    ways += winograd.by_weight(sizes) if x.dtype == np.float32 else []
     packs = choices["W_PACK"], choices["DY_PACK"]
     return quickest(_problem("conv2d_weight", sizes, x.dtype, packs), ways, prepare)
 
@@ -439,9 +430,11 @@ def _input(weight, grad_output, sizes):
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
     if sizes.groups == 1 and prod(sizes.result):
         matrices = sizes.channels, sizes.places, sizes.channels_out
-        ways += _of_points(tensor_windows.input_of_points, *given, matrices, wide)
+        points = tensor_windows.input_of_points
+        ways += _of_points(points, *given, matrices, (False, True))
         us = _columns_us(sizes, np.dtype(wide))
         ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
+    ways += winograd.by_input(sizes) if dtype == np.float32 else []
     return quickest(_problem("conv2d_input", sizes, dtype), ways, None)
 
 
@@ -572,7 +565,9 @@ def _columns_us(sizes, wide):
     steps = Counter((images, channels) for _, images, _, channels in _portions(sizes, wide))
     for (images, channels), count in steps.items():
         shape = channels * taps, sizes.places, sizes.channels_out
-        whole = (way.us for way in Tiling.ways(*shape, wide, images) if way.splits == 1)
+        packed = not any(n % most_packed(wide) for n in shape[:2])
+        ways = Tiling.ways(*shape, wide, images, packed=packed)
+        whole = (way.us for way in ways if way.splits == 1)
         us += count * (min(whole) + copy_us(images * prod(shape[:2]) * wide.itemsize))
     return us
 

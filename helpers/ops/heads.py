@@ -34,6 +34,7 @@ MOST_BY_WARPS = 16  # queries: tiles of 64 rows by warpgroups would be mostly em
 TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L2
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
+LEAST_STEPS = 2  # of a split by warpgroups
 GRADIENT_TILE = 32  # queries or keys
 GRADIENT_STAGES = {32: 4, 64: 4, 96: 3, 128: 3}  # by head size, for warpgroups
 
@@ -97,28 +98,18 @@ def _line_bytes(head):
     return ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
-TILES = {  # by head size: for many rows, for fewer, and for at most 16
-    32: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
-    64: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
-    96: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
-    128: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
-    192: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
-    256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
-}
-GROUP_TILES = {  # by the size of heads: the time of a step
-    32: {
-        GroupTile(3, 128, 3, 2): 1.05,
-        GroupTile(2, 128, 3, 2): 0.8,
-        GroupTile(1, 128, 3, 2): 0.65,
-    },
-    64: {
-        GroupTile(3, 128, 3, 2): 1.25,
-        GroupTile(2, 128, 3, 2): 0.95,
-        GroupTile(1, 128, 3, 2): 0.8,
-    },
-    96: {GroupTile(2, 128, 2, 2): 1.35, GroupTile(1, 128, 2, 2): 1.05},
-    128: {GroupTile(2, 128, 2, 2): 1.6, GroupTile(1, 128, 2, 2): 1.2},
-    256: {GroupTile(2, 64, 2, 1): 1.6, GroupTile(1, 64, 2, 1): 1.2},
+SHORT = Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)
+MEDIUM = Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)
+LONG = Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)
+# By head size: for many rows, for fewer, and for at most 16.
+TILES = {32: SHORT, 64: SHORT, 96: MEDIUM, 128: MEDIUM, 192: LONG, 256: LONG}
+SIZES_OF_FLOATS = 64, 128, 192, 256
+GROUP_TILES = {  # by the size of heads: keys, stages, stages of queries; a step's time, by groups
+    32: ((128, 3, 2), {3: 1.05, 2: 0.8, 1: 0.65}),
+    64: ((128, 3, 2), {3: 1.25, 2: 0.95, 1: 0.8}),
+    96: ((128, 2, 2), {2: 1.35, 1: 1.05}),
+    128: ((128, 2, 2), {2: 1.6, 1: 1.2}),
+    256: ((64, 2, 1), {2: 1.6, 1: 1.2}),
 }
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
@@ -340,10 +331,14 @@ class _Problem:
         scores = *self.q.shape[:-1], self.keys
         return [*steps, *((0,) * 4 if self.mask is None else _of_scores(self.mask, scores))]
 
-    def head(self, by_tensor_cores):
-        """Return the head size that the kernel is compiled for."""
-        size = max(self.q.shape[-1], self.shape[-1])
-        return next(s for s in TILES if size <= s and (by_tensor_cores or s % 64 == 0))
+    def head(self, sizes):
+        """Return which of these sizes of heads a kernel is compiled for."""
+        return next(size for size in sizes if max(self.q.shape[-1], self.shape[-1]) <= size)
+
+    @property
+    def head_by_warps(self):
+        """Return the size of heads of kernels by warps, or without tensor cores."""
+        return self.head(TILES if self.kind else SIZES_OF_FLOATS)
 
     def pack(self):
         """Return the floats per load."""
@@ -408,6 +403,10 @@ class _Way:
     def by_groups(self):
         return isinstance(self.tile, GroupTile)
 
+    def out(self, asked):
+        """Return the CUDA type that blocks write."""
+        return asked.element if self.splits == 1 else "float"
+
     @property
     def name(self):
         """Return what is remembered of it."""
@@ -422,18 +421,32 @@ def _seen(asked, share):
     return share if asked.side and asked.shape[-2] == asked.keys else 1
 
 
+def _row_us(asked, splits):
+    """Return the time to merge the splits of a row."""
+    return ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(asked.shape[-1], 64)
+
+
+def _merging_us(asked, splits):
+    """Return the time of a launch that merges the splits; 0 without splits."""
+    return sum_us(prod(asked.shape), splits) + _row_us(asked, splits) if splits > 1 else 0
+
+
 def _by_groups(asked):
     """Yield the ways by warpgroups."""
     *outer, queries, size = asked.shape
     plain = asked.mask is None and asked.scale > 0 and queries > MOST_BY_WARPS and asked.keys
     if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
         return
-    head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
-    for tile, step_us in GROUP_TILES[head].items():
+    told, times = GROUP_TILES[asked.head(GROUP_TILES)]
+    for groups, step_us in times.items():
+        tile = GroupTile(groups, *told)
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
         steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
-        us = ceil_divide(blocks, multiprocessors()) * (steps * step_us + GROUP_REST_US)
-        yield _Way(tile, blocks, 1, 1, us)
+        most = min(multiprocessors() // blocks, int(steps) // LEAST_STEPS, MOST_SPLITS)
+        for splits in {max(1, n) for n in (1, most // 2, most)}:
+            rounds = ceil_divide(blocks * splits, multiprocessors())
+            us = rounds * (ceil_divide(steps, splits) * step_us + GROUP_REST_US)
+            yield _Way(tile, blocks, splits, 1, us + _merging_us(asked, splits))
 
 
 def _by_warps(asked):
@@ -448,13 +461,10 @@ def _by_warps(asked):
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
                 steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
                 us = blocks_us(blocks * splits, steps, _timed(tile, asked))
-                row_us = ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(
-                    asked.shape[-1], 64
-                )
-                apart = sum_us(prod(asked.shape), splits) + row_us * (splits > 1)
-                yield _Way(tile, blocks, splits, fold, us + apart)
+                yield _Way(tile, blocks, splits, fold, us + _merging_us(asked, splits))
                 if splits > 1 and asked.kind:
-                    us += JOIN_US + ceil_divide(min(tile.rows, lines), tile.warps) * row_us
+                    row_us = ceil_divide(min(tile.rows, lines), tile.warps) * _row_us(asked, splits)
+                    us += JOIN_US + row_us
                     yield _Way(tile, blocks, splits, fold, us, True)
 
 
@@ -462,7 +472,7 @@ def _tiles(asked, lines):
     """Return the tiles for this many lines of queries."""
     if asked.kind is None:
         return [IN_FLOATS[16 if lines <= 16 else 64]]
-    head = asked.head(True)
+    head = asked.head_by_warps
     many, fewer, one = TILES[head]
     several = [many, fewer] if many.shared_bytes(head) <= most_shared() else [fewer]
     return [one] if lines <= 16 else several
@@ -470,7 +480,7 @@ def _tiles(asked, lines):
 
 def _timed(tile, asked):
     """Return the times of a tile for blocks_us: of its products, or of the keys' bytes."""
-    head = asked.head(asked.kind)
+    head = asked.head_by_warps
     products = tile.rows * tile.keys * head * 2 / PRODUCTS_PER_US
     read = 2 * tile.keys * head * asked.q.dtype.itemsize / READ_BYTES_PER_US
     return SimpleNamespace(
@@ -503,11 +513,10 @@ class _Forward:
     @staticmethod
     def _of_groups(asked, way):
         """Prepare the kernel for warpgroups."""
-        size, tile = asked.shape[-1], way.tile
-        head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
-        pack = next(pack for pack in (8, 4, 2, 1) if size % pack == 0)
+        size, tile, head = asked.shape[-1], way.tile, asked.head(GROUP_TILES)
+        pack = next(p for p in ((8, 4, 2, 1) if way.splits == 1 else (2, 1)) if size % p == 0)
         choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
-                   "C_PACK": pack}  # fmt: skip
+                   "C_PACK": pack, "Out": way.out(asked)}  # fmt: skip
 
         def maps(*places):
             lines = tile.rows, tile.keys, tile.keys
@@ -516,17 +525,18 @@ class _Forward:
 
         return hopper.BoxCall(
             maps, "attention/hopper.cu", choices | tile.choices,
-            (min(way.blocks, multiprocessors()),), (tile.threads,),
-            asked.words(prod(asked.shape[:-2])), np.float32(asked.scale), np.int32(way.blocks),
+            (min(way.blocks * way.splits, multiprocessors()),), (tile.threads,),
+            asked.words(prod(asked.shape[:-2])), np.float32(asked.scale),
+            np.int32(way.blocks * way.splits), np.int32(way.splits),
             shared=tile.shared_bytes(head),
         )  # fmt: skip
 
     @staticmethod
     def _of_warps(asked, way):
         """Prepare the kernel for warps, or that without tensor cores."""
-        tile, head = way.tile, asked.head(asked.kind)
+        tile, head = way.tile, asked.head_by_warps
         choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys, "FOLD": way.fold}
-        choices["Out"] = asked.element if way.splits == 1 else "float"
+        choices["Out"] = way.out(asked)
         if asked.kind:
             scored = int(asked.mask is not None or asked.scale <= 0)
             choices |= tile.choices | {"SCORED": scored}
@@ -592,7 +602,7 @@ class _Backward:
     def _by_groups(asked, of_keys, x):
         """Prepare attention/hopper_gradient.cu."""
         size, value_size = asked.q.shape[-1], asked.shape[-1]
-        head = next(n for n in GRADIENT_STAGES if max(size, value_size) <= n)
+        head = asked.head(GRADIENT_STAGES)
         stages, rows, lines = GRADIENT_STAGES[head], 2 * hopper.GROUP_ROWS, hopper.GROUP_ROWS
         units = prod(x.shape[:-2])
         tiles = ceil_divide(x.shape[-2], rows) * units
@@ -617,7 +627,7 @@ class _Backward:
     @staticmethod
     def _in_floats(asked, of_keys, x):
         """Prepare attention/gradient.cu; None: the result is empty."""
-        head = asked.head(False)
+        head = asked.head(SIZES_OF_FLOATS)
         choices = asked.choices() | {"HEAD": head, "PACK": asked.pack(), "OF_KEYS": of_keys}
         shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))
         blocks = ceil_divide(x.shape[-2], GRADIENT_TILE) * prod(x.shape[:-2])

@@ -25,7 +25,7 @@ from .launch import (
 from .reduce import WIDE, folding
 from .tuning import MOST_JOINED, blocks_us, caches, quickest, splits_to_try, sum_us
 
-__all__ = ["copy_us", "matmul"]
+__all__ = ["copy_us", "matmul", "product_us", "whole"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
@@ -370,6 +370,18 @@ class Parts:
         """Return the result, adding the parts if necessary."""
         return made if self.whole else self.sum(made, room, stream)
 
+    def made_by(self, launch):
+        """Return call(a, b, workspace, stream) -> array, of a launch that writes the parts; or,
+        if it also takes a bias, call(a, b, bias, workspace, stream)."""
+
+        def call(a, b, *told):
+            *bias, room, stream = told
+            made, after = self.new(a, room), [0 if x is None else address(x) for x in bias]
+            launch(stream, (address(a), address(b), address(made)), after)
+            return self.finish(made, room, stream)
+
+        return call
+
 
 def _lying(ways):
     """Return the choices and the argument that describe the layouts of a and b."""
@@ -434,6 +446,20 @@ def prepare(a, b, shape, kind, ways, form=None):
         return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
 
     return quickest(problem, tilings, made)
+
+
+def whole(sizes, by_rows):
+    """Return the layouts of the contiguous operands of a product of these sizes. by_rows: whether
+    their rows are their lines."""
+    m, n, k = sizes
+    shapes = ((m, k), by_rows[0]), ((k, n), by_rows[1])
+    return [Matrices(prod(shape), shape[rows], rows) for shape, rows in shapes]
+
+
+def product_us(sizes, batch, kind, dtype, by_rows):
+    """Return the estimated time of a product of operands as from whole."""
+    ways = whole(sizes, by_rows)
+    return min(tiling.us for tiling in _tilings(sizes, batch, kind, dtype, ways, (0, 0)))
 
 
 def _tilings(sizes, batch, kind, dtype, ways, places):

@@ -167,16 +167,22 @@ class Layer:
         """Return how many 128-byte lines a pixel's channels take."""
         return ceil_divide(self.stride, DEEP)
 
-    def timed(self, ways, side, pack, batch=1):
-        """Return ways by warpgroups, of MOST_PACK, with what takes longer than in a product: boxes
-        that end past the channels, and stores of this many elements. side: of a tile, which are
-        pixels."""
+    @property
+    def deep(self):
+        """Return the elements of the window, in whole lines."""
+        return self.taps * self.chunks * DEEP
+
+    def by_groups(self, kind, sizes, side, pack):
+        """Return the ways by warpgroups of products of these sizes, with what takes longer than in
+        a product: boxes that end past the channels, and stores of this many elements. side: of a
+        tile, which are pixels."""
         cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
-        for way in ways:
+        m, n, k = sizes
+        for way in hopper.Tiling.ways(m, n, k, kind, self.groups, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
             more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
-            rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
+            rounds = ceil_divide(way.tiles * way.splits * self.groups, multiprocessors())
             found.append(replace(way, us=way.us + rounds * more))
         return found
 
@@ -280,10 +286,8 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     pixels = layer.h.side.image * layer.w.side.image
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
-        deep = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.ways(*sizes[:2], deep, kind, layer.groups, pack=MOST_PACK)
-        timed = layer.timed(by_groups, "columns", _pack(layer, MOST_PACK), layer.groups)
-        ways = hopper.beside(ways, timed)
+        told = (layer.rows, layer.columns, layer.deep), "columns", _pack(layer, MOST_PACK)
+        ways = hopper.beside(ways, layer.by_groups(kind, *told))
     if layer.groups > 1:
         copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
@@ -347,14 +351,7 @@ def _tiled(layer, shape, dtype, kind, tiling):
         launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
-
-    def call(x, weight, bias, room, stream):
-        made = parts.new(x, room)
-        after = (0 if bias is None else address(bias),)
-        launch(stream, (address(x), address(weight), address(made)), after)
-        return parts.finish(made, room, stream)
-
-    return call
+    return parts.made_by(launch)
 
 
 def by_weight(x, grad_output, sizes, kind):
@@ -389,26 +386,17 @@ def gradient(layer, kind):
         layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
     )
     if layer.fits_boxes:
-        across = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.ways(layer.channels_out, across, layer.columns, kind)
-        by_groups = layer.timed(by_groups, "columns", MOST_PACK)
+        sizes = layer.channels_out, layer.deep, layer.columns
+        by_groups = layer.by_groups(kind, sizes, "columns", MOST_PACK)
         ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
 
-    def prepare(tiling):
-        parts, launch = _gradient(layer, kind, tiling)
-
-        def call(x, grad_output, room, stream):
-            made = parts.new(x, room)
-            launch(stream, (address(x), address(grad_output), address(made)))
-            return parts.finish(made, room, stream)
-
-        return call
-
-    return quickest(layer.problem("conv2d_weight"), ways, prepare)
+    return quickest(
+        layer.problem("conv2d_weight"), ways, lambda tiling: _gradient(layer, kind, tiling)
+    )
 
 
 def _gradient(layer, kind, tiling):
-    """Return the Parts of a layer's gradient by the weight, so tiled, and what launches them."""
+    """Prepare a layer's gradient by the weight, so tiled."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
@@ -426,9 +414,11 @@ def _gradient(layer, kind, tiling):
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        return parts, tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
-    told = np.int32(stride), *layer.arguments
-    return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+        launch = tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
+    else:
+        told = np.int32(stride), *layer.arguments
+        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+    return parts.made_by(launch)
 
 
 def weight_of_points(x, grad_output, sizes, kind):

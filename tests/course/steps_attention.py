@@ -61,7 +61,8 @@ def launch(name, q, k, v, scale, **choices):
         maps = tensormap.packed(*(tensormap.tiled(x[None], (1, *box)) for x, box in boxes))
         out.mapped = arrays  # of which a map says only where they lie
         drawn, grid = whole(np.zeros(1, np.int32)), (min(tiles, 3), 1, 1)
-        arguments = maps, out.array, *told, np.int32(tiles), logs.array, drawn
+        counts = np.int32(tiles), np.int32(1)
+        arguments = maps, out.array, *told, *counts, logs.array, drawn
     else:
         arguments = *arrays, *told, out.array, logs.array, np.int64(0)
         if name == "tensor":  # which may merge splits

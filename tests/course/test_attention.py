@@ -101,6 +101,19 @@ def test_warpgroups(kind, causal):
         assert next(reversed(heads.prepared.values())).by_groups
 
 
+@pytest.mark.usefixtures("by_groups")
+@pytest.mark.parametrize("causal, values", [(False, 64), ("lower_right", 33), (True, 96)])
+def test_splits_by_warpgroups(causal, values, monkeypatch):
+    """Splits of few tiles, some without keys that a row sees."""
+    monkeypatch.setattr(heads, "_merging_us", lambda asked, splits: -splits)
+    queries = 900 if causal is True else 140
+    lying, exact = operands((1, 2), 1, queries, 900, 64, values, "float16")
+    first = attend(exact, lying, "float16", causal=causal)
+    checks.assert_equal(attend(exact, lying, "float16", causal=causal), first)
+    call = next(reversed(heads.prepared.values()))
+    assert call.by_groups and call.splits > 1 and call.merge
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("by_groups")
 def test_warpgroups_take_strides_and_pass_on_nan():

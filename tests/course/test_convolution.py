@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import channels_last, convolution, hopper, tensor_windows
+from helpers.ops import channels_last, convolution, hopper, tensor_windows, winograd
 
 from .pytorch import of_pytorch
 
@@ -518,3 +518,49 @@ def test_points_are_products():
         got = ops.conv2d(on_gpu(x), on_gpu(weight)).get()
         direct = Direct(*windows.sides(image, (1, 1)))
         check(got, direct.forward, (x, weight), channels)
+
+
+def of_points(points, taps, count):
+    """The largest error of sums of `count` products of tiles of numbers up to 1, and windows."""
+    (of_taps, of_values), of_tile = winograd._matrices(points, taps), winograd._of_tile(points)
+    most = np.abs(of_values) @ (np.abs(of_taps).sum(1) * np.abs(of_tile).sum(1))
+    roundings = count + 2 * (taps + 2 * points) + 6  # 6: of matrices
+    return checks.gamma(roundings, "float32") * count * most.max() ** 2
+
+
+IN_TILES = [
+    ((10, 13), 3, 1, 2), ((9, 8), 5, 2, 1), ((7, 7), 3, (0, 2), 3), ((11, 6), 2, 0, 1),
+    ((7, 9), 4, (3, 1), 2), ((9, 10), 7, 3, 2), ((12, 9), 6, (0, 5), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("points, image, kernel, padding, images", [
+    (points, *case) for points, kernels in winograd.KERNELS.items()
+    for case in IN_TILES if case[1] in kernels
+])  # fmt: skip
+def test_by_winograd(points, image, kernel, padding, images, monkeypatch):
+    """Tiles that end beyond the image, none, and images in a row."""
+
+    def quickest(problem, ways, prepare):
+        (way,) = (way for way in ways if way.name == f"{winograd.NAME}, {points} points")
+        return way.prepare()
+
+    monkeypatch.setattr(convolution, "quickest", quickest)
+    monkeypatch.setattr(convolution, "prepared", {})
+    window = (kernel, kernel), 1, padding
+    h, w = windows.sides(image, *window)
+    shapes = (images, 8, *image), (9, 8, kernel, kernel), (images, 9, h.places, w.places)
+    random = np.random.default_rng(kernel)
+    x, weight, gradient = (random.uniform(-1, 1, shape).astype("f4") for shape in shapes)
+    direct, bias = Direct(h, w), numbers(9)
+    on = [on_gpu(a) for a in (x, weight, gradient)]
+    got = ops.conv2d(*on[:2], on_gpu(bias), *window[1:]).get()
+    want = direct.forward(x, weight) + bias[:, None, None].astype("f8")
+    within = of_points(points, kernel, 8)
+    checks.assert_close(got, want, within + checks.roundoff("float32") * (np.abs(want) + within))
+    got = ops.conv2d_input(x.shape, on[1], on[2], *window[1:]).get()
+    checks.assert_close(got, direct.by_input(weight, gradient), of_points(points, kernel, 9))
+    got = ops.conv2d_weight(on[0], weight.shape, on[2], *window[1:]).get()
+    made = points + 1 - kernel
+    tiles = images * -(-h.places // made) * -(-w.places // made)
+    checks.assert_close(got, direct.by_weight(x, gradient), of_points(points, made, tiles))

@@ -139,7 +139,7 @@ def test_tiles_fit_into_shared_memory(kilobytes, monkeypatch):
     assert any(way.joined for way in ways) == product.has_clusters()
     assert all(way.tile.shared_bytes(way.joined) <= most for way in ways)
     for size in heads.TILES:
-        asked = SimpleNamespace(kind="float16", head=lambda padded, size=size: size)
+        asked = SimpleNamespace(kind="float16", head_by_warps=size)
         tiles = heads._tiles(asked, 4096)
         assert tiles and all(tile.shared_bytes(size) <= most for tile in tiles)
 

@@ -14,7 +14,11 @@ OF_HALVES = [
     f"convolution/{name}.cu"
     for name in ("channels_last", "taps", "tensor", "tensor_weight", "widened")
 ]
-OF_GROUPS = [f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")]
+BY_WINOGRAD = ["convolution/from_points.cu", "convolution/to_points.cu"]
+CHOSEN = [
+    *(f"convolution/{name}.cu" for name in ("depthwise", "depthwise_weight", "input")),
+    *BY_WINOGRAD,
+]
 BY_WARPGROUPS = [
     *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
     *(f"gemm/{name}.cu" for name in ("hopper_float8", "tensor_float8")),
@@ -32,7 +36,7 @@ NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
-    **dict.fromkeys(OF_GROUPS, "ops.conv2d and its gradients choose it: test_convolution.py"),
+    **dict.fromkeys(CHOSEN, "ops.conv2d and its gradients choose it: test_convolution.py"),
     **dict.fromkeys(
         [f"gemm/{name}.cu" for name in ("tensor", "thin")],
         "ops.matmul chooses it: test_gemm.py",
@@ -44,6 +48,7 @@ NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
+    **dict.fromkeys(BY_WINOGRAD, "newer than the last profile of all kernels"),
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }
 
