@@ -44,11 +44,9 @@ NOT_LAUNCHED = {
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
-    "gemm/staged.cu": "newer than the last profile of all kernels",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
-    **dict.fromkeys(BY_WINOGRAD, "newer than the last profile of all kernels"),
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }
 

@@ -100,6 +100,8 @@ def _products():
         ("hopper", F32, (400, 256, 520), {"dtype": "tf32"}),
         ("hopper_float8", np.uint8, (512, 256, 640), {"dtype": "e4m3"}),
         ("tensor_float8", np.uint8, (128, 128, 192), {"dtype": "e5m2"}),
+        ("staged", F32, (256, 128, 384), {}),
+        ("staged", F32, (130, 99, 203), {}),
         ("joined", F32, (128, 1024, 64), {}),
         ("joined", F32, (100, 600, 72), {}),
         ("thin", F32, (200, 512, 2), {}),
@@ -155,6 +157,23 @@ def _convolutions():
         other = y if name == "conv2d_weight" else w
         yield _by_operation(f"convolution/{file}.cu", run, x, other, more=f"to {filters}")
     yield from _in_groups()
+    for file in ("to_points", "from_points"):
+        x, weight = _array(2, 16, 14, 18, kind=F32), _array(24, 16, 3, 3, kind=F32)
+        yield _by_operation(f"convolution/{file}.cu", _by_winograd, x, weight, more="to 24")
+
+
+def _by_winograd(x, weight):
+    from helpers import ops
+    from helpers.ops import convolution, winograd
+
+    def quickest(problem, ways, prepare):
+        return next(way for way in ways if way.name.startswith(winograd.NAME)).prepare()
+
+    with (
+        mock.patch.object(convolution, "quickest", quickest),
+        mock.patch.object(convolution, "prepared", {}),
+    ):
+        ops.conv2d(x, weight, padding=1)
 
 
 def _in_groups():
