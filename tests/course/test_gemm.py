@@ -203,7 +203,7 @@ def test_products_of_floats_come_in_stages(tile, taking):
             check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
 
 
-@pytest.mark.skipif(not product.has_clusters(), reason="needs clusters")
+@pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
 def test_stages_keep_within_their_arrays_and_wait_for_each_other(taking):
     """Also where a cluster adds splits, of which the last has nothing to add."""
     for joined in False, True:
