@@ -272,7 +272,7 @@ DEEP = 8
 MOST_JOINED, JOINED_US = 8, 0.3  # splits that a cluster adds, and how long that takes
 ROOMY, CROWDED = {2: 1.9, 3: 1.75}, 0.77  # blocks per multiprocessor, in clusters of so many
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
-BROAD = 1.4  # times as long: tiles of more than 128 such columns
+BROAD = 1.2  # times as long: tiles of more than 128 such columns
 
 
 def has_clusters():
