@@ -24,6 +24,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a channel may need more
 SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
+STORED_US = {4: 2.6e-6, 1: 5.5e-6}  # of an element of the result, by elements stored at once
 LAYOUTS = "NCHW", "NHWC"
 IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
 
@@ -381,7 +382,9 @@ def _forward(x, weight, sizes, plain):
         return parts.made_by(_Launch("convolution/forward.cu", *told, *window))
 
     shape = sizes.in_group[1], sizes.images * sizes.places, depth
-    ways = Tiling.ways(*shape, wide, sizes.groups, gathered=True)
+    stored_us = STORED_US[choices["Y_PACK"]] * count
+    ways = [replace(way, us=way.us + stored_us)
+            for way in Tiling.ways(*shape, wide, sizes.groups, gathered=True)]  # fmt: skip
     if plain:
         matrices = sizes.channels_out, sizes.places, sizes.channels
         points = tensor_windows.forward_of_points
@@ -427,6 +430,7 @@ def _input(weight, grad_output, sizes):
     given = weight, grad_output, sizes
     shares = _shares_tiled(sizes, wide)
     us = SHARES * sum(tiling.us for *_, tiling in shares)
+    us += STORED_US[_packed_pixels(sizes, shares)] * prod(shape)
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
     if sizes.groups == 1 and prod(sizes.result):
         matrices = sizes.channels, sizes.places, sizes.channels_out
@@ -452,14 +456,18 @@ def _shares_tiled(sizes, wide):
     return found
 
 
+def _packed_pixels(sizes, shares):
+    """Return how many pixels are stored at once."""
+    return pack_of(4, 1, 0, sizes.h.image * sizes.w.image if len(shares) == 1 else 1)
+
+
 def _input_in_shares(weight, sizes, shares):
     """Prepare the gradient by the input, a launch for each share."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
     splits = max(tiling.splits for *_, tiling in shares)  # the same for all: they share the parts
     parts = Parts(1, splits, prod(shape), form, wide)
-    together = sizes.h.image * sizes.w.image if len(shares) == 1 else 1  # pixels
-    choices = {"T": dtype, "X_PACK": pack_of(4, 1, 0, together)}
+    choices = {"T": dtype, "X_PACK": _packed_pixels(sizes, shares)}
     launches = []
     channels, channels_out = sizes.in_group
     for (h, *of_h), (w, *of_w), tiling in shares:

@@ -290,7 +290,7 @@ DEEP, STAGES = 8, 3
 JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
-BROAD = 1.4  # times as long: tiles of more than 128 such columns
+BROAD = 1.2  # times as long: tiles of more than 128 such columns
 
 
 def has_clusters():
