@@ -45,8 +45,9 @@ def conv2d(
     windows have a kernel of their own. Other groups of float16 use tensor cores if that saves time.
 
     float32 windows of up to 7 x 7 pixels with stride 1, and their gradients, may be computed by
-    Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are five to ten
-    times as large as plain sums', and a NaN or an infinity spoils all results of its tile.
+    Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are four to ten
+    times as large as plain sums', or larger in gradients by the weight, and a NaN or an infinity
+    spoils all results of its tile.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
