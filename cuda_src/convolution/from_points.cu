@@ -7,12 +7,12 @@
 constexpr int SIZE = 4;
 constexpr int POINTS = 6;
 
-extern "C" __global__ void from_points(const float *__restrict__ v, float *y, Tiles tiles,
+extern "C" __global__ void from_points(const float *__restrict__ v, float *y, ImageTiles tiles,
                                        Factor<SIZE, POINTS> matrix, const float *bias)
 {
     int number = blockIdx.x * blockDim.x + threadIdx.x, count = tiles.count();
     if (number >= count) return;
-    Tile tile(number, tiles);
+    ImageTile tile(number, tiles);
     if (tile.image >= tiles.images) return;
     float values[POINTS][POINTS], pixels[SIZE][SIZE];
 #pragma unroll

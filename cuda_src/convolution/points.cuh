@@ -31,16 +31,16 @@ __device__ void apply(const Factor<ROWS, COLUMNS> &matrix, const T (&x)[COLUMNS]
 
 // Tiles of images[images, channels, height, width]: so many down and across each plane. A channel has `each`, in all
 // images; the last of them may be of none.
-struct Tiles {
+struct ImageTiles {
     int images, channels, height, width, down, across, each;
     __device__ int count() const { return channels * each; }
 };
 
 // A tile by its number: a channel's follow each other, image by image.
-struct Tile {
+struct ImageTile {
     int channel, image, row, column;
     long long plane;  // where it begins in memory
-    __device__ Tile(int number, Tiles tiles) : channel(number / tiles.each)
+    __device__ ImageTile(int number, ImageTiles tiles) : channel(number / tiles.each)
     {
         int of_channel = number - channel * tiles.each, line = of_channel / tiles.across;
         image = line / tiles.down;

@@ -7,12 +7,12 @@
 constexpr int SIZE = 6;
 constexpr int POINTS = 6;
 
-extern "C" __global__ void to_points(const float *__restrict__ x, float *v, Tiles tiles, int step,
-                                     int pad_h, int pad_w, Factor<POINTS, SIZE> matrix)
+extern "C" __global__ void to_points(const float *__restrict__ x, float *v, ImageTiles tiles,
+                                     int step, int pad_h, int pad_w, Factor<POINTS, SIZE> matrix)
 {
     int number = blockIdx.x * blockDim.x + threadIdx.x, count = tiles.count();
     if (number >= count) return;
-    Tile tile(number, tiles);
+    ImageTile tile(number, tiles);
     int top = tile.row * step - pad_h, left = tile.column * step - pad_w;
     float pixels[SIZE][SIZE], values[POINTS][POINTS];
 #pragma unroll

@@ -51,6 +51,10 @@ class _Section(Reader):
                     number = "0"
                 self.data += int(number).to_bytes(size, "little")
 
+    def byte(self) -> int:
+        """The next byte: zero past the end, as the zeros that end a table may be left out."""
+        return int(self.number(1))
+
     def number(self, size: int) -> Any:
         """The next number, or the symbol that stands there."""
         at, self.at = self.at, self.at + size
