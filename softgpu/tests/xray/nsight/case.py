@@ -189,7 +189,6 @@ UNEQUAL = {
         "attention/hopper.cu float16 1x34x300x64 200 keys",
         "attention/hopper.cu float16 1x34x300x64 200 keys causal=True",
         "attention/hopper.cu float16 2x35x128x128 130 keys",
-        "attention/hopper_gradient.cu float16 2x3x70x64 90 keys",
     },
     TWICE: {"decode/attend.cu 4x32"},
     EDGES: {
