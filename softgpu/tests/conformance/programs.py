@@ -12,7 +12,7 @@ from collections.abc import Callable
 from .case import Case, Kernel, Module
 from .inputs import values
 
-__all__ = ["MODULES"]
+__all__ = ["MODULES", "program"]
 
 _KERNELS = 120
 _THREADS = 64
@@ -308,6 +308,11 @@ def _kernel(seed: int) -> Kernel:
     cases = (Case(f"programs/{seed:03}", "u8", 2 * _THREADS),)
     source = _Writer(seed).program(entry)
     return Kernel(entry, source, _INPUTS, cases, block=(_THREADS, 1, 1))
+
+
+def program(seed: int) -> Module:
+    """A module of one of them: of the first _KERNELS seeds answers are recorded."""
+    return Module(f"program {seed}", (_kernel(seed),), _PREAMBLE)
 
 
 MODULES = [Module("programs", tuple(map(_kernel, range(_KERNELS))), _PREAMBLE)]

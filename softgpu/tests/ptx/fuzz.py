@@ -1,7 +1,7 @@
 """Statements of real kernels, whole kernels as several compilers write them, declarations and
 loops, changed at random, pass all that runs from the load of a module to the first launch; random
-kernels that run (drawn.py) answer alike plain, counted and watched. A longer run than the tests',
-which makes machine code, too:
+programs (conformance/programs.py) answer alike plain, counted and watched. A longer run than the
+tests', which makes machine code, too:
 python -m softgpu.tests.ptx.fuzz SECONDS [SEED]
 """
 
@@ -19,9 +19,9 @@ from softgpu.kernel_facts import facts_of
 from softgpu.loaded import LoadedModule
 from softgpu.ptx import PtxError
 from softgpu.ptx.tokens import TOKEN
-from softgpu.tests.conformance import runner
+from softgpu.tests.conformance import programs, runner
 from softgpu.tests.conformance.suite import CASES
-from softgpu.tests.ptx import drawn
+from softgpu.tests.xray import ways
 
 _MODULES = [
     *("int", "float", "half", "cvt", "fp8", "math", "memory", "atomics"),
@@ -356,14 +356,27 @@ def failures(seed: int, count: int, seconds: float = float("inf"), whole: bool =
             yield changed, traceback.format_exc()
 
 
+def _differing(seed: int) -> str:
+    """What a random program leaves in one way and not in another, in words, or what the sanitizer
+    finds in it."""
+    module, found = programs.program(seed), []
+    (kernel,) = module.kernels
+    function, arguments, _ = runner.prepared(module, kernel)
+    with ways.in_order():
+        said = ways.differing(
+            function, *arguments, grid=kernel.grid, block=kernel.block, found=found
+        )
+    return said + "".join(map(str, found))
+
+
 def _answers_differ(seed: int, seconds: float) -> int:
-    """How many random kernels do not answer alike in all ways; each is reported."""
+    """How many random programs do not answer alike in all ways; each is reported."""
     end, count = time.monotonic() + seconds, 0
     for n in range(seed * 1_000_000, sys.maxsize):
         if time.monotonic() > end:
             return count
-        if said := drawn.differing(n):
-            print(f"\ndrawn.kernel({n}): {said}")
+        if said := _differing(n):
+            print(f"\nprogram {n}: {said}")
             count += 1
     return count
 

@@ -103,16 +103,6 @@ extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a)
     if (i == 0) out[7] += s;
 }
 
-// launch: block=128 out=4
-extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a)
-{
-    clear(out, 4);
-    int i = threadIdx.x;
-    atomicAdd(out + (i & 3), (double)a[i] * 0.5);
-    atomicAdd_block(out, 1.0);
-    atomicAdd_system(out + 1, 2.0);
-}
-
 // launch: block=64 out=8
 extern "C" __global__ void whole_numbers_as_halves(__half *out, const int *a)
 {
@@ -133,17 +123,6 @@ extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const i
               __halves2bfloat162(__int2bfloat16_rn(i & 3), __int2bfloat16_rn(a[i] & 7)));
 }
 
-// launch: block=64 out=3
-extern "C" __global__ void scopes(int *out, const int *a)
-{
-    clear(out, 3);
-    int i = threadIdx.x;
-    atomicAdd_block(out, a[i]);
-    atomicMax_system(out + 1, a[i]);
-    atomicOr_block(out + 2, a[i] & 0xff);
-    atomicCAS_system(out + 2, 0, a[0]);
-}
-
 __device__ __noinline__ void add_to(int *p, int x) { atomicAdd(p, x); }
 
 // launch: block=64 out=66
@@ -157,27 +136,6 @@ extern "C" __global__ void generic_address(int *out, const int *a)
     add_to(a[i] & 1 ? &s[i & 1] : out + (i & 1), a[i] >> 4);
     __syncthreads();
     out[2 + i] = s[i & 1];
-}
-
-// launch: block=64 out=2
-extern "C" __global__ void lock_taken_by_one_lane_of_a_warp(int *out, const int *a)
-{
-    __shared__ int lock, total;
-    int i = threadIdx.x;
-    if (i == 0) lock = 0, total = 0;
-    __syncthreads();
-    for (int lane = 0; lane < 32; lane++) {
-        if (i % 32 == lane) {
-            while (atomicCAS(&lock, 0, 1) != 0) {}
-            __threadfence_block();
-            *(volatile int *)&total = *(volatile int *)&total + a[i];
-            __threadfence_block();
-            atomicExch(&lock, 0);
-        }
-        __syncwarp();
-    }
-    __syncthreads();
-    if (i < 2) out[i] = total + i;
 }
 
 // launch: block=64 out=4

@@ -58,24 +58,6 @@ extern "C" __global__ void producer_and_consumer(int *out, const int *a)
     }
 }
 
-// launch: block=128
-extern "C" __global__ void barrier_after_some_left(int *out, const int *a)
-{
-    __shared__ int s[128];
-    int i = threadIdx.x;
-    s[i] = a[i];
-    out[i] = -1;
-    __syncthreads();
-    if (i >= 96) return;
-    for (int k = 0; k < 3; k++) {
-        int x = s[(i + 1) % 96];
-        __syncthreads();
-        s[i] = s[i] * 3 + x;
-        __syncthreads();
-    }
-    out[i] = s[i];
-}
-
 // launch: block=64
 extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
 {
@@ -95,25 +77,6 @@ extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
     }
     __syncwarp();
     out[i] = x + s[i];
-}
-
-// launch: block=64
-extern "C" __global__ void spin_lock_between_warps(int *out, const int *a)
-{
-    __shared__ volatile int turn;
-    __shared__ int total;
-    int i = threadIdx.x;
-    if (i == 0) turn = 0, total = 5;
-    __syncthreads();
-    if (i % 32 == 0) {
-        // warp 1 goes first, warp 0 waits for it
-        while (turn != 1 - i / 32) __nanosleep(20);
-        total = total * 7 + a[i];
-        __threadfence_block();
-        turn = turn + 1;
-    }
-    __syncthreads();
-    out[i] = total;
 }
 
 // launch: block=128

@@ -22,16 +22,6 @@ extern "C" __global__ void recursion_ackermann(unsigned *out, const unsigned *a)
     out[i] = ackermann(a[i] % 3, a[i + 1] % 4);
 }
 
-__device__ __noinline__ int is_odd(unsigned n);
-__device__ __noinline__ int is_even(unsigned n) { return n == 0 ? 1 : is_odd(n - 1); }
-__device__ __noinline__ int is_odd(unsigned n) { return n == 0 ? 0 : is_even(n - 1); }
-
-extern "C" __global__ void recursion_of_two(int *out, const unsigned *a)
-{
-    int i = threadIdx.x;
-    out[i] = is_even(a[i] % 12) * 10 + is_odd(i % 7);
-}
-
 __device__ __noinline__ unsigned depth_first(unsigned node, const unsigned *a, unsigned *seen)
 {
     seen[node / 32] |= 1u << (node % 32);
@@ -64,27 +54,6 @@ extern "C" __global__ void many_kinds_of_arguments(double *out, const int *a)
     int i = threadIdx.x;
     out[i] = many_arguments(a[i], a[i + 1], a[i + 2], (long long)a[i + 3] << 8, a[i] * 0.5f,
                             a[i + 1] * 0.25, a[i + 4], a + i + 5, a[i] > 0, make_int2(i, a[i + 6]));
-}
-
-struct Big {
-    int v[6];
-    double d;
-};
-
-__device__ __noinline__ Big make_big(int x, Big other)
-{
-    Big b;
-    for (int k = 0; k < 6; k++) b.v[k] = x * k + other.v[5 - k];
-    b.d = other.d + x;
-    return b;
-}
-
-extern "C" __global__ void structs_by_value(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    Big b = {{a[i], 1, 2, 3, 4, 5}, 0.5};
-    for (int k = 0; k < (a[i] & 3); k++) b = make_big(a[i + k], b);
-    out[i] = b.v[a[i] & 3] ^ b.v[5] ^ (int)(b.d > 0);
 }
 
 __device__ int add(int x, int y) { return x + y; }

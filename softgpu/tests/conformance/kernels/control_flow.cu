@@ -22,61 +22,6 @@ extern "C" __global__ void nested_branches(int *out, const int *a)
     out[i] = x;
 }
 
-extern "C" __global__ void leaving_two_loops(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, k, m = 0;
-    for (k = 0; k < 16; k++) {
-        for (m = 0; m < 16; m++)
-            if (a[(k * 16 + m) & 255] % 97 == i) goto found;
-    }
-    m = 99;
-found:
-    out[i] = k * 100 + m;
-}
-
-extern "C" __global__ void switch_in_a_loop(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, state = i % 4, sum = 0;
-    for (unsigned k = 0; k < 30; k++) {
-        unsigned v = a[(i * 3 + k) & 255];
-        switch (state) {
-        case 0:
-            state = v % 4;
-            sum += 1;
-            break;
-        case 1:
-            state = (v >> 3) % 3;
-            sum += 10;
-            continue;
-        case 2:
-            if (v & 1) state = 3;
-            else goto out_of_here;
-            break;
-        case 3:
-            state = v & 2 ? 0 : 1;
-            sum += 1000;
-            break;
-        }
-        sum ^= v & 1;
-    }
-out_of_here:
-    out[i] = sum * 4 + state;
-}
-
-extern "C" __global__ void early_return(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] = -1;
-    if (a[i] % 5 == 0) return;
-    out[i] = -2;
-    for (int k = 0; k < 10; k++) {
-        if ((a[i] >> k) % 7 == 3) return;
-        out[i] += k;
-    }
-    if (i % 3 == 0) return;
-    out[i] *= 3;
-}
-
 extern "C" __global__ void jump_into_a_loop(unsigned *out, const unsigned *a)
 {
     unsigned i = threadIdx.x, x = a[i], n = 0;
@@ -108,21 +53,6 @@ second:
     if (x & 1) goto second;
 done:
     out[i] = x ^ n;
-}
-
-// launch: block=37
-extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a)
-{
-    unsigned i = threadIdx.x, x = a[i];
-    while (x > i) x = x / 2;
-    out[i] = x;
-}
-
-// launch: grid=2 block=32 out=150
-extern "C" __global__ void grid_stride_loop(int *out, const int *a)
-{
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < 150; i += gridDim.x * blockDim.x)
-        out[i] = a[i] * 3 + blockIdx.x;
 }
 
 extern "C" __global__ void jump_table_in_assembly(int *out, const int *a)

@@ -69,38 +69,6 @@ extern "C" __global__ void packed_struct_fields(long long *out, const int *a)
     out[i] = q->a + 3ll * q->b + 5ll * q->c + 7ll * q->d;
 }
 
-extern "C" __global__ void union_of_views(unsigned *out, const unsigned *a)
-{
-    int i = threadIdx.x;
-    Overlay o;
-    o.u = a[i];
-    o.h[1] ^= 0x1234;
-    o.b[0] += o.b[3];
-    out[i] = o.u;
-}
-
-extern "C" __global__ void bit_fields(unsigned long long *out, const unsigned *a)
-{
-    int i = threadIdx.x;
-    Fields f = {};
-    f.a = a[i];
-    f.b = (int)a[i + 1];
-    f.c = a[i + 2];
-    f.d = (unsigned long long)a[i + 3] * 77;
-    f.b += 1;
-    out[i] = f.a + 10 * (unsigned long long)(f.b + 100) + 10000ull * f.c + f.d * 3;
-}
-
-extern "C" __global__ void local_array_indexed_by_data(int *out, const int *a)
-{
-    int i = threadIdx.x, v[16];
-    for (int k = 0; k < 16; k++) v[k] = a[(i + k) & 255];
-    for (int k = 0; k < 40; k++) v[(v[k & 15] & 15)] += v[(unsigned)v[(k + 3) & 15] % 16u] ^ k;
-    int sum = 0;
-    for (int k = 0; k < 16; k++) sum = sum * 31 + v[k];
-    out[i] = sum;
-}
-
 __constant__ int primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
 __constant__ Mixed constants = {'x', 2.5, -7, 123456789012345ll, 0.75f};
 __constant__ float matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
@@ -158,25 +126,6 @@ extern "C" __global__ void static_and_dynamic_shared(int *out, const int *a)
     dynamic[i + 64] = ~a[i];
     __syncthreads();
     out[i] = through_shared(i) + small[63 - i] + (wide[i & 7] > 0) + dynamic[(i + 5) % 128];
-}
-
-extern "C" __global__ void aligned_vector_types(int *out, const int *a)
-{
-    __shared__ int4 quads[32];
-    __shared__ double2 pairs[32];
-    __shared__ uchar4 bytes[64];
-    __shared__ short2 shorts[64];
-    int i = threadIdx.x;
-    if (i < 32) quads[i] = make_int4(a[i], a[i + 1], a[i + 2], a[i + 3]);
-    if (i < 32) pairs[i] = make_double2(a[i], a[i] * 0.5);
-    bytes[i] = make_uchar4(a[i], a[i] >> 8, a[i] >> 16, a[i] >> 24);
-    shorts[i] = make_short2(a[i], a[i + 1]);
-    __syncthreads();
-    int4 q = quads[(i * 5) % 32];
-    double2 p = pairs[(i * 3) % 32];
-    uchar4 b = bytes[63 - i];
-    short2 s = shorts[i ^ 1];
-    out[i] = q.x + 3 * q.y + 5 * q.z + 7 * q.w + (p.x > p.y) + b.x * b.w - b.y * b.z + s.x * s.y;
 }
 
 struct Settings {

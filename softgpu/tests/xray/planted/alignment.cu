@@ -30,31 +30,6 @@ extern "C" __global__ void doubles_behind_floats(const float *x, double *y, int 
     y[t] = d[t];
 }
 
-// launch: grid 1, block 64; in uchar 260, new int 64
-extern "C" __global__ void word_of_bytes(const unsigned char *bytes, int *y)
-{
-    int t = threadIdx.x;
-#if BUG
-    y[t] = *reinterpret_cast<const int *>(bytes + 4 * t + 1);  // caught: misaligned
-#else
-    const unsigned char *b = bytes + 4 * t + 1;
-    y[t] = b[0] | b[1] << 8 | b[2] << 16 | b[3] << 24;
-#endif
-}
-
-// launch: grid 1, block 64; in float 128, new float 130
-extern "C" __global__ void pair_at_odd(const float *x, float *y)
-{
-    int t = threadIdx.x;
-    float2 pair = reinterpret_cast<const float2 *>(x)[t];
-#if BUG
-    *reinterpret_cast<float2 *>(y + 2 * t + 1) = pair;  // caught: misaligned
-#else
-    y[2 * t + 1] = pair.x;
-    y[2 * t + 2] = pair.y;
-#endif
-}
-
 // What lies at a multiple of 16 by luck: each variable promises what it is declared with.
 // launch: grid 1, block 32; in float 128, new float 32
 extern "C" __global__ void packs_in_an_array_of_floats(const float *x, float *y)

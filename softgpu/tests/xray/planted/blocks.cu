@@ -14,17 +14,6 @@ extern "C" __global__ void in_place(float *x)
     x[i] = x[i] - next;  // caught: race
 }
 
-// launch: grid 4, block 64; index int 256 16, zero int 16
-extern "C" __global__ void global_histogram(const int *x, int *bins)
-{
-    int bin = x[blockIdx.x * blockDim.x + threadIdx.x];
-#if BUG
-    bins[bin]++;  // caught: race
-#else
-    atomicAdd(&bins[bin], 1);
-#endif
-}
-
 // launch: grid 8, block 64; in float 512, new float 8, new float 1, zero uint 1
 extern "C" __global__ void last_block_no_fence(const float *x, float *totals, float *out,
                                                unsigned *arrived)
@@ -94,20 +83,6 @@ extern "C" __global__ void plain_flag(const float *x, float *between, float *y, 
     }
 }
 
-// launch: grid 4, block 64; in float 512, new float 8
-extern "C" __global__ void rows_twice(const float *x, float *out)
-{
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#if BUG
-    int row = blockIdx.x + warp;
-#else
-    int row = blockIdx.x * 2 + warp;
-#endif
-    float v = x[(blockIdx.x * 2 + warp) * 64 + lane] + x[(blockIdx.x * 2 + warp) * 64 + lane + 32];
-    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-    if (lane == 0) out[row] = v;  // caught: double write
-}
-
 // launch: grid 2, block 64; in float 128, new float 2
 extern "C" __global__ void every_thread_writes(const float *x, float *out)
 {
@@ -118,19 +93,6 @@ extern "C" __global__ void every_thread_writes(const float *x, float *out)
     out[blockIdx.x] = v;  // caught: double write
 #else
     if (t == 0) out[blockIdx.x] = v;
-#endif
-}
-
-// launch: grid 2x2, block 16x16; in float 1024, new float 1024
-extern "C" __global__ void transpose_in_place(float *x, float *y)
-{
-    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
-    float v = x[row * 32 + column];  // caught: race
-#if BUG
-    __syncthreads();
-    x[column * 32 + row] = v;  // caught: race
-#else
-    y[column * 32 + row] = v;
 #endif
 }
 
@@ -185,51 +147,6 @@ extern "C" __global__ void behind_a_lock(const float *x, float *out, int *lock)
     out[1] = fmaxf(out[1], out[0]);
     if (!BUG) __threadfence();
     atomicExch(lock, 0);
-}
-
-// Each block adds what the block before it left, as soon as that is there.
-// launch: grid 4, block 32; in float 128, new float 4, zero int 4
-extern "C" __global__ void look_back(const float *x, float *sums, int *ready)
-{
-    int b = blockIdx.x;
-    float v = x[b * 32 + threadIdx.x];
-    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-    if (threadIdx.x > 0) return;
-    if (b > 0) {
-        while (*(volatile int *)(ready + b - 1) == 0) {}
-        __threadfence();
-        v += sums[b - 1];  // caught: race
-    }
-#if BUG
-    *(volatile int *)(ready + b) = 1;
-    __threadfence();
-    sums[b] = v;  // caught: race
-#else
-    sums[b] = v;
-    __threadfence();
-    *(volatile int *)(ready + b) = 1;
-#endif
-}
-
-// As in the programming guide: a fence before the count, none after it.
-// launch: grid 4, block 64; in float 256, new float 4, new float 1, zero uint 1
-extern "C" __global__ void count_of_the_guide(const float *x, volatile float *totals, float *out,
-                                              unsigned *count)
-{
-    __shared__ bool last;
-    __shared__ float s[64];
-    int t = threadIdx.x;
-    s[t] = x[blockIdx.x * 64 + t];
-    __syncthreads();
-    if (t == 0) {
-        float sum = 0;
-        for (int k = 0; k < 64; k++) sum += s[k];
-        totals[blockIdx.x] = sum;  // caught: race
-        if (!BUG) __threadfence();
-        last = atomicInc(count, gridDim.x) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last && t == 0) *out = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
 }
 
 // Who clears a count after its own turn only does not know of the others' turns.

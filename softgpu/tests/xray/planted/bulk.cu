@@ -70,18 +70,6 @@ __device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "mem
     }
 
 // launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    __shared__ Barrier full;
-    const int t = threadIdx.x, first = blockIdx.x * 128;
-    BEGIN(tile, x + first, 512, full);  // caught: race
-    __syncthreads();
-    if (!BUG) full.wait(0);
-    y[first + t] = tile[127 - t];  // caught: race
-}
-
-// launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void waits_for_the_phase_before(const float *x, float *y)
 {
     __shared__ alignas(128) float tile[128];
@@ -163,17 +151,6 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
 }
 
 // launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    const int t = threadIdx.x, first = blockIdx.x * 128;
-    tile[127 - t] = x[first + t];  // caught: missing proxy fence
-    if (!BUG) fence();
-    __syncthreads();
-    SEND(y + first, tile, 512);  // caught: missing proxy fence
-}
-
-// launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void fences_before_it_stores(const float *x, float *y)
 {
     __shared__ alignas(128) float tile[128];
@@ -194,24 +171,6 @@ extern "C" __global__ void stores_before_all_have_written(const float *x, float 
     fence();
     if (!BUG) __syncthreads();
     SEND(y + first, tile, 512);  // caught: race
-}
-
-// launch: grid 2, block 128; in float 512, new float 512
-extern "C" __global__ void writes_what_is_being_stored(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    const int t = threadIdx.x, first = blockIdx.x * 256;
-    for (int n = 0; n < 2; n++) {
-        tile[127 - t] = x[first + 128 * n + t];  // caught: race
-        fence();
-        __syncthreads();
-        if (t == 0) {
-            STORE(y + first + 128 * n, tile, 512);  // caught: race
-            commit();
-            if (!BUG || n) wait_until_read<0>();
-        }
-        __syncthreads();
-    }
 }
 
 // launch: grid 2, block 128; in float 512, new float 512

@@ -16,18 +16,6 @@ extern "C" __global__ void volatile_total(const float *x, volatile float *total)
 #endif
 }
 
-// launch: grid 1, block 64; in float 64, new float 1, new float 64
-extern "C" __global__ void fence_is_no_barrier(const float *x, volatile float *first, float *y)
-{
-    int t = threadIdx.x;
-    if (t == 0) {
-        __threadfence();
-        first[0] = x[0];  // caught: race
-    }
-    if (!BUG) __syncthreads();
-    y[t] = x[t] - first[0];  // caught: race
-}
-
 // Block 1 waits for block 0: the fence has to reach it.
 // launch: grid 2, block 32; in float 32, new float 1, new float 1, zero int 1
 extern "C" __global__ void fence_of_a_block(const float *x, volatile float *between, float *y,

@@ -19,21 +19,6 @@ extern "C" __global__ void reads_another_blocks_value(const float *x, float *y)
     y[i] = v;
 }
 
-// launch: grid 4, block 96, cooperative 1; in float 384, new float 384
-extern "C" __global__ void warps_forget_their_block(const float *x, float *y)
-{
-    __shared__ float s[96];
-    auto grid = cg::this_grid();
-    int t = threadIdx.x, i = grid.thread_rank();
-    y[i] = x[i];
-    grid.sync();
-    s[t] = y[(i + 96) % 384];  // caught: race
-    if (!BUG) __syncthreads();
-    float v = s[95 - t];  // caught: race
-    grid.sync();
-    y[i] = v;
-}
-
 // launch: grid 5, block 32; in float 160, new float 160, zero uint 1
 extern "C" __global__ void barrier_without_fence(const float *x, float *y, unsigned *arrived)
 {

@@ -10,23 +10,6 @@ namespace cg = cooperative_groups;
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 
 // launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void arrives_without_waiting(const float *x, float *y)
-{
-    __shared__ barrier all;
-    __shared__ float s[128];
-    int t = threadIdx.x, i = blockIdx.x * 128 + t;
-    if (t == 0) init(&all, 128);
-    __syncthreads();
-    s[t] = x[i];  // caught: race
-#if BUG
-    (void)all.arrive();
-#else
-    all.arrive_and_wait();
-#endif
-    y[i] = s[127 - t];  // caught: race
-}
-
-// launch: grid 2, block 128; in float 256, new float 256
 extern "C" __global__ void initialised_without_meeting(const float *x, float *y)
 {
     __shared__ barrier all;

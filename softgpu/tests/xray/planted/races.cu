@@ -15,60 +15,6 @@ extern "C" __global__ void no_barrier_between_levels(const float *x, float *out)
     if (t == 0) out[blockIdx.x] = s[0];
 }
 
-// launch: grid 2, block 128; in float 512, new float 4
-extern "C" __global__ void totals_reused(const float *x, float *out)
-{
-    __shared__ float totals[4];
-    int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    for (int part = 0; part < 2; part++) {
-        float v = x[(2 * blockIdx.x + part) * 128 + t];
-        for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-        if (!BUG) __syncthreads();
-        if (lane == 0) totals[warp] = v;  // caught: race
-        __syncthreads();
-        v = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
-        if (t == 0) out[2 * blockIdx.x + part] = v;
-    }
-}
-
-// launch: grid 1, block 128; in float 1024, new float 128
-extern "C" __global__ void double_buffer(const float *x, float *y)
-{
-    __shared__ float s[2][128];
-    int t = threadIdx.x;
-    float sum = 0;
-    s[0][t] = x[t];
-    for (int k = 0; k < 8; k++) {
-#if !BUG
-        __syncthreads();
-#else
-        if (k % 2 == 0) __syncthreads();
-#endif
-        sum += s[k % 2][127 - t];                             // caught: race
-        if (k < 7) s[(k + 1) % 2][t] = x[(k + 1) * 128 + t];  // caught: race
-    }
-    y[t] = sum;
-}
-
-// launch: grid 1, block 128; in float 128, new float 128
-extern "C" __global__ void stencil_in_place(const float *x, float *y)
-{
-    __shared__ float s[130];
-    int t = threadIdx.x;
-    s[t + 1] = x[t];
-    if (t == 0) s[0] = s[129] = 0;
-    __syncthreads();
-#if BUG
-    s[t + 1] = s[t] + s[t + 2];  // caught: race
-#else
-    float sum = s[t] + s[t + 2];
-    __syncthreads();
-    s[t + 1] = sum;
-#endif
-    __syncthreads();
-    y[t] = s[t + 1];
-}
-
 // launch: grid 2, block 128; index int 256 16, zero int 16
 extern "C" __global__ void histogram(const int *x, int *bins)
 {
@@ -100,21 +46,6 @@ extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
         if (!BUG) __syncthreads();
     }
     c[row * 32 + column] = sum;
-}
-
-// launch: grid 1, block 128; in float 128, new float 128
-extern "C" __global__ void slots_overlap(const float *x, float *y)
-{
-    __shared__ float s[128];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#if BUG
-    int slot = warp * 16 + lane;
-#else
-    int slot = warp * 32 + lane;
-#endif
-    s[slot] = x[threadIdx.x];  // caught: race
-    __syncwarp();
-    y[threadIdx.x] = s[slot ^ 1];
 }
 
 // Bytes next to each other are no race; a word that holds four of them is.

@@ -33,58 +33,6 @@ extern "C" __global__ void local_partly(const float *x, float *y, const int *pic
     y[threadIdx.x] = best[pick[threadIdx.x] + 4];  // caught: uninitialised read
 }
 
-// launch: grid 1, block 128; in float 128, new float 128
-extern "C" __global__ void shifted(const float *x, float *y)
-{
-    __shared__ float s[129];
-    int t = threadIdx.x;
-    s[t + 1] = x[t];
-#if !BUG
-    if (t == 0) s[0] = 0;
-#endif
-    __syncthreads();
-    y[t] = s[t];  // caught: uninitialised read
-}
-
-// launch: grid 2, block 64; in float 128, zero float 128
-// launch if BUG: grid 2, block 64; in float 128, new float 128
-extern "C" __global__ void accumulate_into(const float *x, float *y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] += x[i];  // caught: uninitialised read
-}
-
-// Gaps in structs are copied unwritten; their members must not be.
-struct __align__(16) Point {
-    float x, y, z;
-};
-
-// launch: grid 1, block 64; in float 64, new float 256
-extern "C" __global__ void point_copied(const float *x, Point *y)
-{
-    __shared__ Point s[64];
-    int t = threadIdx.x;
-    s[t].x = s[t].y = x[t];
-    if (!BUG) s[t].z = 0;
-    __syncthreads();
-    y[t] = s[63 - t];  // caught: uninitialised read
-}
-
-struct Mixed {
-    char kind;
-    double value;
-};
-
-// launch: grid 1, block 64; in double 64, new double 128, new double 128
-extern "C" __global__ void mixed_copied(const double *x, Mixed *y, Mixed *z)
-{
-    int t = threadIdx.x;
-    if (!BUG) y[t].kind = 1;
-    y[t].value = x[t];
-    __syncthreads();
-    z[t] = y[63 - t];  // caught: uninitialised read
-}
-
 struct Bits {
     unsigned low : 3, middle : 9, high : 20;
 };

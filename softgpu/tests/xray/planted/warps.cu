@@ -44,25 +44,6 @@ extern "C" __global__ void second_syncwarp(const float *x, float *y)
 }
 
 // launch: grid 1, block 32; in float 32, new float 32
-extern "C" __global__ void mask_of_half_a_warp(const float *x, float *y)
-{
-    __shared__ float s[32];
-    int t = threadIdx.x;
-    s[t] = x[t];
-    if (t < 16) {
-        __syncwarp(0x0000ffff);
-#if BUG
-        y[t] = s[31 - t];
-#else
-        y[t] = s[15 - t];
-#endif
-    } else {
-        __syncwarp(0xffff0000);
-        y[t] = s[47 - t];
-    }
-}
-
-// launch: grid 1, block 32; in float 32, new float 32
 extern "C" __global__ void syncwarp_in_branch(const float *x, float *y)
 {
     __shared__ float s[32];
@@ -118,36 +99,6 @@ extern "C" __global__ void vote_of_lanes_before(const int *x, int *out)
     unsigned votes = __ballot_sync(0xffffffff, x[threadIdx.x] > 50) & before;
 #endif
     out[threadIdx.x] = __popc(votes);
-}
-
-// launch: grid 1, block 64; in float 64, new float 1
-// launch if BUG: grid 1, block 48; in float 64, new float 1
-extern "C" __global__ void half_a_warp_is_missing(const float *x, float *out)
-{
-    __shared__ float totals[2];
-    int t = threadIdx.x;
-    float v = x[t];
-    for (int m = 16; m > 0; m /= 2)
-        v += __shfl_down_sync(0xffffffff, v, m);  // caught: inactive shuffle
-    if (t % 32 == 0) totals[t / 32] = v;
-    __syncthreads();
-    if (t == 0) *out = totals[0] + totals[1];
-}
-
-// launch: grid 1, block 32; in float 32, new float 32
-extern "C" __global__ void leader_is_elsewhere(const float *x, float *y)
-{
-    int t = threadIdx.x;
-    float v = x[t];
-    if (t % 2) {
-        unsigned mask = 0xaaaaaaaa;
-#if BUG
-        v = __shfl_sync(mask, v, 0);  // caught: inactive shuffle
-#else
-        v = __shfl_sync(mask, v, __ffs(mask) - 1);
-#endif
-    }
-    y[t] = v;
 }
 
 // What a lane gets that is neither there nor named may be anything: it is thrown away.

@@ -42,25 +42,13 @@ __device__ void load(half *tile, half *other, const half *a, const half *b)
 __device__ void keep(float *out, const float *d)
 {
     for (int n = 0; n < 4; n++)
-        out[n * 128 + threadIdx.x] = d[n];  // caught in reads_sums: unfinished wgmma
+        out[n * 128 + threadIdx.x] = d[n];
 }
 
 __device__ void finish(float *out, const float *d)
 {
     commit();
     wait<0>();
-    keep(out, d);
-}
-
-// launch: grid 2, block 128; in half 1024, in half 128, new float 512
-extern "C" __global__ void reads_sums(const half *a, const half *b, float *out)
-{
-    __shared__ alignas(1024) half tile[1024], other[128];
-    float d[4] = {};
-    load(tile, other, a, b);
-    MULTIPLY(d, tile, other);  // caught: unfinished wgmma
-    commit();
-    if (!BUG) wait<0>();
     keep(out, d);
 }
 
@@ -115,20 +103,6 @@ extern "C" __global__ void changes_a_in_registers(const half *a, const half *b, 
     if (BUG) wait<0>();
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);
-    finish(out, d);
-}
-
-// launch: grid 2, block 128; in half 1024, in half 128, new float 512
-extern "C" __global__ void no_fence_of_proxies(const half *a, const half *b, float *out)
-{
-    __shared__ alignas(1024) half tile[1024], other[128];
-    float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];  // caught: missing proxy fence
-    other[threadIdx.x] = b[threadIdx.x];
-    if (!BUG) fence();
-    __syncthreads();
-    start();
-    MULTIPLY(d, tile, other);  // caught: missing proxy fence
     finish(out, d);
 }
 
