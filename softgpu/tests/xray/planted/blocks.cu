@@ -149,20 +149,6 @@ extern "C" __global__ void behind_a_lock(const float *x, float *out, int *lock)
     atomicExch(lock, 0);
 }
 
-// Who clears a count after its own turn only does not know of the others' turns.
-// launch: grid 3, block 32; in int 96, zero int 1
-extern "C" __global__ void cleared_after_two_turns(const int *x, int *total)
-{
-    int b = blockIdx.x;
-    if (threadIdx.x > 0) return;
-    atomicAdd(total, x[b]);  // caught: race
-#if BUG
-    if (b == 2) *total = 0;  // caught: race
-#else
-    if (b == 2) atomicExch(total, 0);
-#endif
-}
-
 // Who drew the last ticket does.
 // launch: grid 3, block 32; zero int 1
 extern "C" __global__ void cleared_with_the_last_ticket(int *tickets)

@@ -1,16 +1,5 @@
 // Accesses outside of what was allocated.
 
-// launch: grid 4, block 256; in float 1000, new float 1000, int 1000
-extern "C" __global__ void tail_missing(const float *x, float *y, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-#if BUG
-    y[i] = 2 * x[i];  // caught: out of bounds
-#else
-    if (i < n) y[i] = 2 * x[i];
-#endif
-}
-
 // The second array begins some bytes past the end of the first: there is memory, but not this array's.
 // launch: grid 4, block 256; in float 896, in float 1024, new float 1024
 extern "C" __global__ void into_the_next(const float *a, const float *b, float *y)

@@ -162,17 +162,6 @@ extern "C" __global__ void fences_before_it_stores(const float *x, float *y)
     SEND(y + first, tile, 512);  // caught: missing proxy fence
 }
 
-// launch: grid 2, block 128; in float 256, new float 256
-extern "C" __global__ void stores_before_all_have_written(const float *x, float *y)
-{
-    __shared__ alignas(128) float tile[128];
-    const int t = threadIdx.x, first = blockIdx.x * 128;
-    tile[127 - t] = x[first + t];  // caught: race
-    fence();
-    if (!BUG) __syncthreads();
-    SEND(y + first, tile, 512);  // caught: race
-}
-
 // launch: grid 2, block 128; in float 512, new float 512
 extern "C" __global__ void the_one_that_stores_waits_alone(const float *x, float *y)
 {

@@ -1,5 +1,4 @@
 // Threads of one block that meet in shared memory without a barrier.
-#include <cuda_fp16.h>
 
 // launch: grid 2, block 256; in float 512, new float 2
 extern "C" __global__ void no_barrier_between_levels(const float *x, float *out)
@@ -65,22 +64,6 @@ extern "C" __global__ void bytes_by_words(const int *x, unsigned char *y)
     y[t] = reinterpret_cast<unsigned char *>(words)[t];
 }
 
-// launch: grid 1, block 64; in half 128, new half 128
-extern "C" __global__ void halves_by_pairs(const half *x, half *y)
-{
-    __shared__ half2 pairs[64];
-    half *s = reinterpret_cast<half *>(pairs);
-    int t = threadIdx.x;
-#if BUG
-    pairs[t / 2] = __halves2half2(x[t], x[t]);  // caught: double write
-#else
-    s[t] = x[t];
-#endif
-    __syncthreads();
-    y[t] = s[t];
-    y[t + 64] = s[t];
-}
-
 // Producer and consumer warps meet at a barrier of their own, two warps each.
 // launch: grid 1, block 64; in float 64, new float 32
 extern "C" __global__ void named_barrier(const float *x, float *y)
@@ -122,27 +105,6 @@ extern "C" __global__ void arrived_twice(const float *x, float *y)
 #endif
         asm volatile("bar.sync 1, 64;" ::: "memory");
         y[t] = first + s[31 - t];
-    }
-}
-
-// One warp waits for another by a flag in shared memory.
-// launch: grid 1, block 64; in float 64, new float 32
-extern "C" __global__ void flag_without_fence(const float *x, float *y)
-{
-    __shared__ float value;
-    __shared__ int flag;
-    int t = threadIdx.x;
-    if (t == 0) flag = 0;
-    __syncthreads();
-    if (t == 32) {
-        value = x[t];  // caught: race
-        if (!BUG) __threadfence_block();
-        *(volatile int *)&flag = 1;
-    }
-    if (t == 0) {
-        while (*(volatile int *)&flag == 0) {}
-        if (!BUG) __threadfence_block();
-        y[0] = value;  // caught: race
     }
 }
 
