@@ -228,12 +228,6 @@ OTHER_DESIGNS = {
     sum = part[0];"""
     },
     ("17.capstone_ring", "all threads wait"): {"if (threadIdx.x == 0) wait_for": "wait_for"},
-    ("17.capstone_ring", "acquire and release"): {
-        "wait_for(theirs, step)": "for (int seen = -1; seen < step;)"
-        ' asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(seen) : "l"(theirs) : "memory")',
-        "post(done, step + 1)": 'asm volatile("st.release.sys.u32 [%0], %1;"'
-        ' :: "l"(done), "r"(step + 1) : "memory")',
-    },
     ("17.push", "fences in one order, after the barrier"): {
         "== 0) {}\n        __threadfence_system();": "== 0) {}",
         "    if (i < n) out": "    __threadfence_system();\n    if (i < n) out",
@@ -244,21 +238,6 @@ OTHER_DESIGNS = {
         "        __syncthreads();\n        if (threadIdx.x == 0) post(done, step + 1);": "        "
         "__threadfence_system();\n        __syncthreads();\n"
         "        if (threadIdx.x == 0) *(volatile unsigned *)done = step + 1;",
-    },
-    ("17.packets", "acquire and release"): {
-        "packets[right * n + i] = (": "unsigned long long sent = (",
-        "(mine);\n": '(mine);\n    asm volatile("st.release.sys.u64 [%0], %1;"'
-        ' :: "l"(inbox + right * n + i), "l"(sent) : "memory");\n',
-        "do packet = packets[rank * n + i];": 'do asm volatile("ld.acquire.sys.u64 %0, [%1];"'
-        ' : "=l"(packet) : "l"(inbox + rank * n + i) : "memory");',
-    },
-    ("17.packets", "an exchange, and a look by an atomic"): {
-        "packets[right * n + i] = (": "unsigned long long sent = (",
-        "(mine);\n": "(mine);\n    atomicExch_system(inbox + right * n + i, sent);\n",
-        "packet = packets[rank * n + i];": "packet = atomicAdd_system(inbox + rank * n + i, 0ull);",
-    },
-    ("17.packets", "the bits taken by a reference"): {
-        "__uint_as_float(packet)": "reinterpret_cast<float &>(packet)"
     },
     ("17.packets", "its two halves by a union"): {
         "unsigned long long packet;": "union { struct { unsigned value, number; } is;"
@@ -285,10 +264,6 @@ OTHER_DESIGNS = {
     do packet = packets[rank * n + i];
     while (packet >> 32 != turn);
     out[rank * n + i] = __uint_as_float(mine) + __uint_as_float(packet);""",
-    ("17.push", "sleeps between two looks"): {
-        "while (all[rank * gridDim.x + blockIdx.x] == 0) {}": "while (!atomicOr_system("
-        "flags + rank * gridDim.x + blockIdx.x, 0u)) __nanosleep(20);"
-    },
     ("17.layer", "a row of x is shared, and ranks are an array"): """
     __shared__ float line[256];
     long long row = blockIdx.y;

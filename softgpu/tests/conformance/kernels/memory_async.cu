@@ -15,19 +15,6 @@ extern "C" __global__ void copies_of_4_bytes(int *out, const int *a)
     out[i] = s[63 - i];
 }
 
-extern "C" __global__ void copies_of_8_and_16_bytes(int *out, const int *a)
-{
-    __shared__ int2 s[64];
-    __shared__ int4 t[32];
-    int i = threadIdx.x;
-    __pipeline_memcpy_async(s + i, (const int2 *)a + i, 8);
-    if (i < 32) __pipeline_memcpy_async(t + i, (const int4 *)a + i, 16);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    out[i] = s[63 - i].x - s[i].y + t[i % 32].z * t[(i + 1) % 32].w;
-}
-
 extern "C" __global__ void zero_filled_rest(int *out, const int *a)
 {
     __shared__ __align__(16) int s[256];
@@ -60,15 +47,4 @@ extern "C" __global__ void instruction_forms(int *out, const int *a)
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     out[i] = s[4 * i] + 3 * s[4 * i + 1] + 5 * s[4 * i + 2] + 7 * s[4 * i + 3];
-}
-
-extern "C" __global__ void copy_by_a_group(int *out, const int *a)
-{
-    __shared__ int s[200];
-    cg::thread_block block = cg::this_thread_block();
-    cg::memcpy_async(block, s, a, sizeof(int) * 150);
-    cg::memcpy_async(block, s + 150, a + 31, sizeof(int) * 50);
-    cg::wait(block);
-    int i = threadIdx.x;
-    out[i] = s[i] + 3 * s[199 - i];
 }

@@ -15,24 +15,6 @@ extern "C" __global__ void thread_block(int *out, const int *a)
     out[i] = s[block.size() - 1 - i] + block.group_index().x + block.thread_index().y;
 }
 
-extern "C" __global__ void tile_shuffles(int *out, const int *a)
-{
-    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
-    int i = threadIdx.x, x = a[i];
-    x += tile.shfl(x, 3);
-    x ^= tile.shfl_up(x, 2);
-    x -= tile.shfl_down(x, 1);
-    out[i] = x;
-}
-
-extern "C" __global__ void tile_votes(unsigned *out, const int *a)
-{
-    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
-    int i = threadIdx.x;
-    out[i] = tile.ballot(a[i] > 0) * 8 + tile.any(a[i] == a[0]) * 4 + tile.all(a[i] != 5) * 2 +
-             tile.match_any(a[i] & 1);
-}
-
 extern "C" __global__ void tile_reduce(int *out, const int *a)
 {
     auto warp = cg::tiled_partition<32>(cg::this_thread_block());
@@ -43,13 +25,6 @@ extern "C" __global__ void tile_reduce(int *out, const int *a)
              cg::reduce(tile, a[i], cg::bit_xor<int>());
 }
 
-extern "C" __global__ void tile_scan(int *out, const int *a)
-{
-    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-    int i = threadIdx.x;
-    out[i] = cg::inclusive_scan(tile, a[i]) - 3 * cg::exclusive_scan(tile, a[i]);
-}
-
 extern "C" __global__ void coalesced_threads(int *out, const int *a)
 {
     int i = threadIdx.x;
@@ -58,17 +33,5 @@ extern "C" __global__ void coalesced_threads(int *out, const int *a)
         auto active = cg::coalesced_threads();
         int first = active.shfl(a[i], 0), last = active.shfl(i, active.size() - 1);
         out[i] = first * 3 + last + active.thread_rank() * 100 + active.size() * 10000;
-    }
-}
-
-extern "C" __global__ void coalesced_reduce(int *out, const int *a)
-{
-    int i = threadIdx.x;
-    if (a[i] % 3 == 0) {
-        auto active = cg::coalesced_threads();
-        out[i] = cg::reduce(active, a[i], cg::plus<int>());
-    } else {
-        auto active = cg::coalesced_threads();
-        out[i] = active.ballot(a[i] > 0) + active.any(a[i] == 7);
     }
 }

@@ -39,18 +39,6 @@ extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a)
     out[i] = i % 32 == 19 || i % 32 == 17 ? 0 : x;
 }
 
-extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a)
-{
-    int i = threadIdx.x;
-    if (i & 1) {
-        out[i] = __ballot_sync(0xaaaaaaaau, a[i] & 2);
-    } else if (i & 2) {
-        out[i] = __ballot_sync(0x44444444u, 1) + (__all_sync(0x44444444u, a[i] & 1) != 0);
-    } else {
-        out[i] = __any_sync(0x11111111u, a[i] < -1000000000) != 0;
-    }
-}
-
 extern "C" __global__ void vote_instructions(unsigned *out, const int *a)
 {
     int i = threadIdx.x;
@@ -82,13 +70,6 @@ extern "C" __global__ void match_all_values(unsigned *out, const int *a, const l
     out[i] = m + p * 2 + q * 4 + r * 8;
 }
 
-extern "C" __global__ void match_any_of_some_lanes(unsigned *out, const int *a)
-{
-    int i = threadIdx.x;
-    out[i] =
-        i % 32 < 21 ? __match_any_sync(0x1fffffu, a[i] % 3) : __match_any_sync(0xffe00000u, i & 2);
-}
-
 // launch: out=512
 extern "C" __global__ void redux(unsigned *out, const unsigned *a)
 {
@@ -101,14 +82,6 @@ extern "C" __global__ void redux(unsigned *out, const unsigned *a)
     out[320 + i] = __reduce_or_sync(ALL, a[i] & 0xff0f00f0u);
     out[384 + i] = __reduce_xor_sync(ALL, a[i]);
     out[448 + i] = __reduce_add_sync(ALL, (int)a[i]) + __reduce_max_sync(ALL, a[i]);
-}
-
-extern "C" __global__ void redux_of_some_lanes(unsigned *out, const unsigned *a)
-{
-    int i = threadIdx.x;
-    unsigned odd = __ballot_sync(ALL, a[i] & 1);
-    if (a[i] & 1) out[i] = __reduce_max_sync(odd, a[i]) ^ odd;
-    else out[i] = __reduce_add_sync(~odd, a[i]) + odd;
 }
 
 extern "C" __global__ void active_lanes(unsigned *out, const int *a)
