@@ -59,3 +59,17 @@ def warned(kind, *facts):
     with pytest.warns(kind) as caught:
         yield caught
     assert any(not missing(one.message, *facts) for one in caught), [*map(str, caught)]
+
+
+def contrast(one, other):
+    """Of two colours, as WCAG defines it."""
+    from matplotlib.colors import to_rgb
+
+    def light(colour):
+        linear = (
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
+        )
+        return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+    low, high = sorted(map(light, (one, other)))
+    return (high + 0.05) / (low + 0.05)

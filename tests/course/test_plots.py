@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from helpers import bench, plots, sources, windows
-from softgpu.tests.facts import missing, numbers, refused
+from softgpu.tests.facts import contrast, missing, numbers, refused
 from tests import ROOT
 
 from .timings import CEILING, H200
@@ -33,17 +33,6 @@ def timings(tmp_path, monkeypatch):
             times = 3 + slowness * size / 3e5, 1.0, 1.0
             timings.points[step, size] = bench.Timing(step, size, 12 * size, *times, 30, *H200)
     return timings
-
-
-def luminance(colour):
-    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(one, other):
-    """The contrast of two colours as the WCAG defines it."""
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("background", BACKGROUNDS)
