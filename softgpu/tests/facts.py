@@ -8,7 +8,7 @@ import pytest
 
 from softgpu.faults import FaultKind, last_fault
 
-__all__ = ["missing", "numbers", "refused", "stopped", "warned"]
+__all__ = ["contrast", "missing", "numbers", "refused", "stopped", "warned"]
 
 
 def missing(text, *facts):
