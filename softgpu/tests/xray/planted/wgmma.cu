@@ -41,8 +41,7 @@ __device__ void load(half *tile, half *other, const half *a, const half *b)
 
 __device__ void keep(float *out, const float *d)
 {
-    for (int n = 0; n < 4; n++)
-        out[n * 128 + threadIdx.x] = d[n];
+    for (int n = 0; n < 4; n++) out[n * 128 + threadIdx.x] = d[n];
 }
 
 __device__ void finish(float *out, const float *d)
