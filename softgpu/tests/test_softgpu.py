@@ -387,19 +387,6 @@ print(set(out.tolist()))
     assert run() == compiled and compiled.stat().st_size > size // 2
 
 
-def test_a_fresh_context_works_after_a_fault(module, memory):
-    with pytest.raises(cuda.Error):
-        module.get_function("trapped")(memory, block=(32, 1, 1))
-    context = cuda.Device(0).make_context()
-    try:
-        out = cuda.mem_alloc(128)
-        again = SourceModule(KERNELS, no_extern_c=True)
-        again.get_function("triple")(out, block=(32, 1, 1))
-        assert (read(out, 32) == 3 * np.arange(32)).all()
-    finally:
-        context.pop()
-
-
 def test_attributes_are_what_ptxas_reports(module):
     function = module.get_function("shared_past")
     assert 4 <= function.num_regs <= 32

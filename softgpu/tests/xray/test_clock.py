@@ -18,7 +18,6 @@ from .clock.cases import CASES
 from .clock.record import GOLDEN, everyone
 
 from pycuda import gpuarray  # isort: skip
-from pycuda.compiler import SourceModule  # isort: skip
 
 pytestmark = pytest.mark.skipif(
     not autoinit.is_software or not find_nvdisasm(), reason="needs the software GPU and nvdisasm"
@@ -130,26 +129,6 @@ def test_no_prediction_where_blocks_wait_for_each_other():
     assert report.prediction.why in repr(report)
     with refused(LookupError, report.kernel, report.prediction.why):
         xray.draw_limits(report)
-
-
-LETTERS = "// für jedes Element, 中, kᵀ"
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_comment_may_have_letters_that_are_not_ascii(end):
-    """ptxas takes none, and the source follows the PTX as comments."""
-    lines = "__global__ void twice(float *x)", LETTERS, "{ x[threadIdx.x] *= 2; }", ""
-    kernel = SourceModule(end.join(lines)).get_function("twice")
-    report = xray.profile(kernel, gpuarray.zeros(32, np.float32), grid=1, block=32)
-    assert report.registers and np.isfinite(report.predicted_us)
-    assert report.lines[next(iter(report.lines))[0], 3]["ld.requests"] == 1  # as in the text
-
-
-def test_a_mark_of_an_editor_is_refused_as_nvcc_refuses_it_behind_pycudas_line():
-    from pycuda.driver import CompileError
-
-    with refused(CompileError, "kernel.cu(1)"):
-        SourceModule("\ufeff__global__ void nothing() {}")
 
 
 def test_what_ptxas_refuses_is_told_in_its_words():
