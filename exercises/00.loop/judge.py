@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.distant import FAR, PAST
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out, same_place
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

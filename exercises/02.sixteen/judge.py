@@ -3,10 +3,7 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
-from helpers.exercises.products import far_sum
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import any_floats, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

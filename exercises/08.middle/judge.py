@@ -3,11 +3,7 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.distant import near, strewn
-from helpers.exercises.extra_checks import Operator
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -3,10 +3,7 @@
 import numpy as np
 
 from helpers import elementwise, shapes
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

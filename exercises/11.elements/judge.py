@@ -3,11 +3,7 @@
 import numpy as np
 
 from helpers import windows
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.extra_checks import OtherTypes
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.costs import FACTORS
-from helpers.exercises.judges import Judge
-from helpers.exercises.products import operands, product_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

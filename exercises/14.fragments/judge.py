@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

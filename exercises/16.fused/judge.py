@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.distant import far_rows
-from helpers.exercises.extra_checks import Otherwise
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import ATTENDED, numbers, with_nan_query
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, drawn, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 SIZE, HALF = 32, 16
 
