@@ -1,7 +1,5 @@
 """out is x, the last element first."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

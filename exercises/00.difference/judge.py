@@ -1,7 +1,5 @@
 """out[i] = x[i + 1] - x[i]."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """A count that must not round."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -2,9 +2,6 @@
 
 import math
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Sums of 32 columns by atomics."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

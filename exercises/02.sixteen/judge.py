@@ -1,8 +1,5 @@
 """A sum by atomics, 16 elements each."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

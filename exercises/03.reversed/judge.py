@@ -1,7 +1,5 @@
 """Stretches of 256 turned around through shared memory."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """A transpose through tiles."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """The first greatest of each warp."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

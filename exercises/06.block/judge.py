@@ -1,8 +1,5 @@
 """A block for each row: a step of the course."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Row sums in packs, from wherever a row begins."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

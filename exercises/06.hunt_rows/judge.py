@@ -1,8 +1,5 @@
 """Row sums, with a guard of rows and none of lanes."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Cross-entropy of rows."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Softmax at a temperature."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Sums of columns, four rows at a time and the rest."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

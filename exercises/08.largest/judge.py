@@ -1,7 +1,5 @@
 """The greatest magnitude of each column."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Sums over the middle axis: a step of the course."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """Sums of columns, whose rows eight threads share."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 BLOCK = 32, 8

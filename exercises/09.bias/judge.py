@@ -1,7 +1,5 @@
 """A bias for each channel of NCHW."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

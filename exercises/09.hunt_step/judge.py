@@ -1,7 +1,5 @@
 """A mask for each image, shared by its channels."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """a s + b of halves, in packs of eight. Before the sum the product may be rounded to float."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """Sums of halves, eight a thread."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

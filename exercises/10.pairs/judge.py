@@ -1,7 +1,5 @@
 """Sums of halves, two in an instruction: a step of the course."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

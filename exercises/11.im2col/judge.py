@@ -1,7 +1,5 @@
 """im2col in one dimension."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """Max pooling of one picture."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,8 +1,5 @@
 """col2im in one dimension."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

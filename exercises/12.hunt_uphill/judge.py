@@ -1,8 +1,5 @@
 """The gradient of a convolution with respect to the picture, without columns."""
 
-import numpy as np
-
-from helpers import checks
 from helpers.exercises.for_judges import *
 
 

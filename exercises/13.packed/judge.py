@@ -1,7 +1,5 @@
 """A product of matrices by packs, with two tiles in turn: a step of the course."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

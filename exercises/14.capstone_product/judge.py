@@ -1,7 +1,5 @@
 """A product of halves by tensor cores, of the learner's own design."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

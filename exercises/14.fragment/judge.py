@@ -2,8 +2,6 @@
 
 import itertools
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

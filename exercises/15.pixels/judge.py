@@ -2,9 +2,7 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers import tensormap, windows
+from helpers import windows
 from helpers.exercises.for_judges import *
 
 

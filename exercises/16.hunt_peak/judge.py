@@ -1,7 +1,5 @@
 """A running maximum that is overwritten before it is compared."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """Scores of queries and keys, scaled: a step of the course."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """Flags between devices, and the fence before them."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

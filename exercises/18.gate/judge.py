@@ -1,7 +1,5 @@
 """SwiGLU of rows: gates, and what passes them."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 

@@ -1,7 +1,5 @@
 """A slot of the cache that is read before it is written."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 SLOTS, WIDE = 128, 32

@@ -1,7 +1,5 @@
 """Rotary positions of rows, in place."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 SIZE, HALF = 32, 16

@@ -1,7 +1,5 @@
 """A product of a matrix and one vector, in halves."""
 
-import numpy as np
-
 from helpers.exercises.for_judges import *
 
 KIND = "float16"
