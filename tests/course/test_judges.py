@@ -82,7 +82,7 @@ def test_a_judge_has_words_on_each_field():
 
 
 def names_in(code):
-    """The global names that code reads, that of its functions too."""
+    """The global names that code and the functions in it read."""
     yield from (i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
