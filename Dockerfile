@@ -5,7 +5,7 @@
 FROM python:3.12-slim-bookworm AS machine
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --no-install-recommends --yes g++ git make \
+    && apt-get install --no-install-recommends --yes bubblewrap g++ git make \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 --shell /bin/bash learner \
     && install --directory --owner learner --group learner /home/learner/course

@@ -17,7 +17,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises figures translations mutants reworded fuzz test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises figures translations mutants fuzz test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests cute-dsl-tests cutile-tests tilelang-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
@@ -52,10 +52,6 @@ translations: setup
 # ARGS="--count 60 --only jit".
 mutants: setup
 	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
-
-# Tests on a copy of the tree in which every sentence has other words: none matches one, so all pass. ARGS: as for pytest.
-reworded: setup
-	@.venv/bin/python scripts/reworded.py $(ARGS)
 
 # Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
 # plain, counted and watched? ARGS="SECONDS [SEED]".

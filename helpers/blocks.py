@@ -14,10 +14,9 @@ __all__ = ["BLOCKS", "from_mxfp8", "from_nvfp4", "mxfp8", "nvfp4"]
 BLOCKS = {"mxfp8": 32, "nvfp4": 16}  # numbers that share a scale
 QUARTERS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])  # E2M1, by its code without the sign
 SIGN4 = 8
-Rounding = np.random.Generator | None
 
 
-def mxfp8(x: ArrayLike, rounding: Rounding = None) -> tuple[np.ndarray, np.ndarray]:
+def mxfp8(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the codes of x[..., k] and its blocks' scales, [..., k / 32]."""
     blocks = _in_blocks(x, "mxfp8")
     largest = np.abs(blocks).max(-1, keepdims=True)
@@ -26,7 +25,7 @@ def mxfp8(x: ArrayLike, rounding: Rounding = None) -> tuple[np.ndarray, np.ndarr
     exponent = exponent.clip(-127, 127)
     whole = np.ldexp(blocks, -exponent.astype(int))
     every = float8.numbers(np.arange(0x7F, dtype=np.uint8), "e4m3")
-    codes = _nearest(whole, every.astype(float), 0x80, rounding)
+    codes = _nearest(whole, every.astype(float), 0x80)
     return codes.reshape(np.shape(x)), (exponent[..., 0] + 127).astype(np.uint8)
 
 
@@ -36,7 +35,7 @@ def from_mxfp8(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return float8.numbers(codes, "e4m3") * powers.repeat(BLOCKS["mxfp8"], -1)
 
 
-def nvfp4(x: ArrayLike, rounding: Rounding = None) -> tuple[np.ndarray, np.ndarray, np.float32]:
+def nvfp4(x: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.float32]:
     """Return the codes of x[..., k], [..., k / 2], its blocks' scales, [..., k / 16], and what
     multiplies all."""
     blocks = _in_blocks(x, "nvfp4")
@@ -45,7 +44,7 @@ def nvfp4(x: ArrayLike, rounding: Rounding = None) -> tuple[np.ndarray, np.ndarr
     scales = float8.bits(largest / QUARTERS[-1] / whole, "e4m3")
     unit = float8.numbers(scales, "e4m3").astype(float)[..., None] * whole
     parts = np.divide(blocks, unit, out=np.zeros_like(blocks), where=unit > 0)
-    codes = _nearest(parts, QUARTERS, SIGN4, rounding)
+    codes = _nearest(parts, QUARTERS, SIGN4)
     codes = codes.reshape(*np.shape(x)[:-1], -1, 2)
     return codes[..., 0] | codes[..., 1] << 4, scales, whole
 
@@ -66,15 +65,12 @@ def _in_blocks(x: ArrayLike, kind: str) -> np.ndarray:
     return x.reshape(*x.shape[:-1], -1, size)
 
 
-def _nearest(x: np.ndarray, every: np.ndarray, sign: int, rounding: Rounding) -> np.ndarray:
-    """Return the codes of the nearest of `every`, the even code of two that are as near; or, with
-    random numbers, of a neighbour, so that the mean is x. What is too large becomes the largest."""
+def _nearest(x: np.ndarray, every: np.ndarray, sign: int) -> np.ndarray:
+    """Return the codes of the nearest of `every`, the even code of two that are as near. What is
+    too large becomes the largest."""
     size = np.minimum(np.abs(x), every[-1])
     above = np.searchsorted(every, size)
     below = np.maximum(above - 1, 0)
     down, step = size - every[below], every[above] - every[below]
-    if rounding is None:
-        up = (2 * down > step) | ((2 * down == step) & (above % 2 == 0))
-    else:
-        up = rounding.random(x.shape) * step < down
+    up = (2 * down > step) | ((2 * down == step) & (above % 2 == 0))
     return (np.where(up, above, below) + sign * np.signbit(x)).astype(np.uint8)

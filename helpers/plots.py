@@ -201,8 +201,9 @@ def digits(number):
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def name_ends(axes, ends, gap=0.09):
+def name_ends(axes, ends):
     """Write each line's name beside its right end, none over another; ends: value, name, colour."""
+    gap = 0.09
     axes.autoscale_view()  # which else waits until the figure is drawn
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = sorted((to_axes.transform((1, y))[1], name, colour) for y, name, colour in ends)

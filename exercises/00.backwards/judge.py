@@ -1,11 +1,6 @@
 """out is x, the last element first."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,11 +1,6 @@
 """Bytes plus a number, held within 0 and 255."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.seen import Seen, cat
+from helpers.exercises.for_judges import *
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int
 
@@ -21,10 +16,6 @@ def launch(rng, size):
     expected = np.clip(pixels.astype(int) + more, 0, 255).astype(np.uint8)
     arguments = [In(pixels), Out(expected, dtype=np.uint8), more, np.int64(n)]
     return Launch(arguments, grid=blocks_for(n), block=256, what=f"n = {n:,}, more = {more}")
-
-
-def seen():
-    return [_seen(np.int32(more)) for more in (300, -300, 99, -99, -40_000, 40_000, 70)]
 
 
 def _seen(more):
@@ -54,5 +45,5 @@ JUDGE = Judge(
     counted=(1 << 16, 77),
     budget={"ld.sectors": 2048, "st.sectors": 2048},
     inputs=same_place,
-    seen=seen,
+    seen=lambda: [_seen(np.int32(more)) for more in (300, -300, 99, -99, -40_000, 40_000, 70)],
 )

@@ -1,11 +1,6 @@
 """out = 2 x, an element a thread."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

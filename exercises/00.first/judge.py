@@ -1,8 +1,6 @@
 """out = 2 x, where every thread has an element."""
 
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, same_place
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

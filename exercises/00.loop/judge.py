@@ -1,11 +1,6 @@
 """x *= a, by 4 blocks."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, PAST
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out, same_place
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

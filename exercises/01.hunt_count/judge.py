@@ -1,10 +1,6 @@
 """A count that must not round."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

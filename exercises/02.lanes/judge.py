@@ -1,12 +1,6 @@
 """Sums of 32 columns by atomics."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,10 +1,6 @@
 """The least of whole numbers by atomics, 8 elements each."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, PAST, far_launch
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.for_judges import *
 
 LEAST, GREATEST = -(2**31), 2**31 - 1
 

@@ -1,12 +1,6 @@
 """re^2 + im^2 of interleaved pairs."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

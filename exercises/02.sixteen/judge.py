@@ -1,12 +1,6 @@
 """A sum by atomics, 16 elements each."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
-from helpers.exercises.products import far_sum
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

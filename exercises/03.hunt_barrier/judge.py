@@ -1,11 +1,6 @@
 """Greatest elements of blocks: no thread leaves before the last barrier."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

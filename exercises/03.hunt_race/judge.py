@@ -1,11 +1,6 @@
 """Totals of blocks, with a barrier between any two levels of the tree."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, blocks_for
-from helpers.exercises.products import far_block_totals, totals
-from helpers.exercises.values import BY_ATOMICS, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,11 +1,6 @@
 """Totals of blocks by a tree in shared memory, without bank conflicts."""
 
-import numpy as np
-
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,11 +1,6 @@
 """A transpose through tiles."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
-from helpers.exercises.seen import Seen, cat
-from helpers.exercises.values import SPECIAL, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

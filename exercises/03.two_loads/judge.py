@@ -2,12 +2,7 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, blocks_for
-from helpers.exercises.products import far_block_totals, totals
-from helpers.exercises.values import BY_ATOMICS, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,11 +1,6 @@
 """Sums of groups of eight lanes."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

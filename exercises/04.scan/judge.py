@@ -1,12 +1,6 @@
 """Inclusive scans of warps."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):
@@ -22,15 +16,11 @@ def launch(rng, n):
     )
 
 
-def far(rng):
-    return far_elements(launch(rng, 512), 2**31 + 256)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(32, 64, 96, 384, 512, 1024),
     drawn=lambda rng: (3 * 256, int(rng.choice(range(11, 31, 2))) * 256),
-    far=far,
+    far=lambda rng: far_elements(launch(rng, 512), 2**31 + 256),
     counted=1 << 12,
     budget={"ld.requests": 128, "ld.sectors": 512, "st.sectors": 512, "shuffles": (640, 1280)},
     idea={"shuffles": (640, "Five steps, a shuffle each.")},

@@ -1,11 +1,6 @@
 """A histogram of bytes, half of which are equal; all of them where n is odd."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import Blocks
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n, block, each):

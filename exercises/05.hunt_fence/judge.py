@@ -2,10 +2,7 @@
 
 from functools import partial
 
-from helpers.exercises.extra_checks import OnEveryPath
-from helpers.exercises.judges import Judge
-from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
-from helpers.exercises.values import BY_ATOMICS, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,10 +1,6 @@
 """out = 2 x in packs of four."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import any_floats, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

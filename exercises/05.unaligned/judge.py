@@ -1,10 +1,6 @@
 """out = 2 x in packs, from any alignment."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place, several
-from helpers.exercises.values import any_floats, numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,11 +1,6 @@
 """The greatest of each row, a warp each."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import ANY_LANE, SCALED, drawn_rows, varied
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

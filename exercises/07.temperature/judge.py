@@ -1,12 +1,6 @@
 """Softmax at a temperature."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import SCALED, drawn_rows, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

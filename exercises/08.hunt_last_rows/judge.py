@@ -1,13 +1,6 @@
 """Sums of columns, four rows at a time and the rest."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.extra_checks import Pace, TextHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

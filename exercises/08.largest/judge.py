@@ -1,11 +1,6 @@
 """The greatest magnitude of each column."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import SCALED, numbers, planted, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

@@ -1,13 +1,6 @@
 """Sums over the middle axis: a step of the course."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import near, strewn
-from helpers.exercises.extra_checks import Operator
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,12 +1,6 @@
 """Sums of columns, whose rows eight threads share."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
-from helpers.exercises.values import BY_ATOMICS, numbers, scales
+from helpers.exercises.for_judges import *
 
 BLOCK = 32, 8
 

@@ -1,11 +1,6 @@
 """A mask for each image, shared by its channels."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import SCALED, numbers, planted, scales
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

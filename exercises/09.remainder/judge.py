@@ -1,10 +1,6 @@
 """Floored remainders of integers."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
+from helpers.exercises.for_judges import *
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
@@ -42,13 +38,9 @@ def explain(launch, out, got):
     return None
 
 
-def far(rng):
-    return far_elements(launch(rng, 512 + 77), (1 << 32) + 77)
-
-
 JUDGE = Judge(
     launch=launch,
-    far=far,
+    far=lambda rng: far_elements(launch(rng, 512 + 77), (1 << 32) + 77),
     spare=128,
     counted=1 << 14,
     budget={"ld.sectors": 4096, "st.sectors": 2048},

@@ -1,12 +1,7 @@
 """Two arrays that are walked by strides, in any number of dimensions: a step of the course."""
 
-import numpy as np
-
 from helpers import elementwise, shapes
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

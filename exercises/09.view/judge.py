@@ -1,11 +1,6 @@
 """The sum of two matrices that are walked by strides."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 WALKS = {  # of a matrix of so many rows and columns
     "whole": lambda rows, columns: (columns, 1),

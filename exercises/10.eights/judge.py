@@ -1,11 +1,6 @@
 """a s + b of halves, in packs of eight. Before the sum the product may be rounded to float."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import SCALED, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def once(a, b, s):
@@ -36,15 +31,11 @@ def launch(rng, n):
     return Launch([In(a), In(b), out, s, np.int64(n)], grid, 256)
 
 
-def far(rng):
-    return far_elements(launch(rng, 2048 + 77), (1 << 32) + 77, 8)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 7, 8, 9, 31, 2048, 2051, 4103, 0),
     drawn=lambda rng: rng.integers((70, 22_000), (700, 30_000)).tolist(),
-    far=far,
+    far=lambda rng: far_elements(launch(rng, 2048 + 77), (1 << 32) + 77, 8),
     spare=128,
     undefined=SCALED,
     counted=(1 << 16) + 3,

@@ -1,10 +1,6 @@
 """Requantised int8: half away from zero, saturated. Halves are exact, or far enough off."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
+from helpers.exercises.for_judges import *
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
 
@@ -31,15 +27,11 @@ def launch(rng, size):
     return Launch(arguments, blocks_for(n), 256, what=what)
 
 
-def far(rng):
-    return far_elements(launch(rng, (512 + 77, SCALES[0])), (1 << 32) + 77)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(*((n, scales) for n in (33, 257) for scales in SCALES), (1009, SCALES[0]), (0, (1, 1))),
     drawn=drawn,
-    far=far,
+    far=lambda rng: far_elements(launch(rng, (512 + 77, SCALES[0])), (1 << 32) + 77),
     spare=128,
     counted=(1 << 14, SCALES[0]),
     budget={"ld.sectors": 512, "st.sectors": 512},

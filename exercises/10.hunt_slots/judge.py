@@ -1,11 +1,6 @@
 """Sums of halves, eight a thread."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import SCALED, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def halves(rng, n):
@@ -18,15 +13,11 @@ def launch(rng, n):
     return Launch([In(a), In(b), Out(a + b, dtype=np.float16), np.int64(n)], grid, 256)
 
 
-def far(rng):
-    return far_elements(launch(rng, 2048 + 72), (1 << 32) + 72, 8)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(2048, 8, 16, 248, 2056, 8168, 0),
     drawn=lambda rng: (8 * rng.integers((9, 2561), (120, 4000))).tolist(),
-    far=far,
+    far=lambda rng: far_elements(launch(rng, 2048 + 72), (1 << 32) + 72, 8),
     undefined=SCALED,
     counted=1 << 16,
     budget={"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096},

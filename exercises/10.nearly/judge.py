@@ -1,11 +1,6 @@
 """numpy.isclose. One pair is on the bound, and none so near it that rounding could tell."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_elements
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import SCALED
+from helpers.exercises.for_judges import *
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
@@ -44,10 +39,6 @@ def launch(rng, size):
     return Launch(arguments, blocks_for(n), 256, what=what)
 
 
-def far(rng):
-    return far_elements(launch(rng, (512 + 77, 0.125, 0.25)), (1 << 32) + 77)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(
@@ -62,7 +53,7 @@ JUDGE = Judge(
         (0, 1, 1),
     ),
     drawn=drawn,
-    far=far,
+    far=lambda rng: far_elements(launch(rng, (512 + 77, 0.125, 0.25)), (1 << 32) + 77),
     spare=128,
     undefined=SCALED,
     counted=(1 << 14, 1e-3, 1e-5),

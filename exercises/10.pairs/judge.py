@@ -1,12 +1,6 @@
 """Sums of halves, two in an instruction: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces
-from helpers.exercises.extra_checks import PtxHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
-from helpers.exercises.values import SCALED, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

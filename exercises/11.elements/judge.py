@@ -1,13 +1,7 @@
 """im2col with a thread per element: a step of the course."""
 
-import numpy as np
-
 from helpers import windows
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.extra_checks import OtherTypes
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

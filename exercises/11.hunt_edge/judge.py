@@ -1,11 +1,6 @@
 """im2col of one picture, in two dimensions."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,12 +1,6 @@
 """Max pooling of one picture."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.seen import Seen, cat
-from helpers.exercises.values import SCALED, numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

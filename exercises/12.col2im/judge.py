@@ -1,12 +1,6 @@
 """col2im in one dimension."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,13 +1,6 @@
 """A filter of 3 x 3, without columns."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.seen import Seen, cat
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

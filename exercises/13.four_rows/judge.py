@@ -1,10 +1,6 @@
 """A product of matrices, four elements of a column to a thread."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import operands, product_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,10 +1,6 @@
 """A product by tiles, of any depth."""
 
-import numpy as np
-
-from helpers.exercises.costs import FACTORS
-from helpers.exercises.judges import Judge
-from helpers.exercises.products import operands, product_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,8 +1,6 @@
 """A product of matrices, a thread for each element: a step of the course."""
 
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.for_judges import *
 
 BLOCK = 32, 8
 

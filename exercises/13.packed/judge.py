@@ -1,20 +1,11 @@
 """A product of matrices by packs, with two tiles in turn: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import FETCHED_AHEAD
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, packed_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):
     sizes = rng.integers(((5, 33, 3), (200, 20, 1)), ((90, 50, 10), (300, 30, 3)))
     return (sizes * (1, 4, 4)).tolist()
-
-
-def launch(rng, size):
-    return packed_launch(rng, size, 128, 8)
 
 
 def far(rng):
@@ -25,7 +16,7 @@ def far(rng):
 
 
 JUDGE = Judge(
-    launch=launch,
+    launch=lambda rng, size: packed_launch(rng, size, 128, 8),
     sizes=((33, 40, 20), (1, 4, 4), (130, 8, 24), (5, 12, 20, 1), (3, 8, 0)),
     drawn=drawn,
     large=((140, 300, 200), (4, 8, 33_000)),

@@ -1,10 +1,6 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.for_judges import *
 
 SIDE = 128
 

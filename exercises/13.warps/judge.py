@@ -2,12 +2,7 @@
 
 from dataclasses import replace
 
-import numpy as np
-
-from helpers.exercises.extra_checks import FETCHED_AHEAD, TakenAhead
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, packed_launch
+from helpers.exercises.for_judges import *
 
 SHARED = 2 * 16 * (256 + 128 + 8) * 4
 
@@ -21,10 +16,6 @@ def drawn(rng):
     return (sizes * (1, 4, 4)).tolist()
 
 
-def launch(rng, size):
-    return packed_launch(rng, size, 256, 16, SHARED)
-
-
 def far(rng):
     def strides(n, k):
         return np.array([k, n, 0, 0], np.int64)
@@ -33,7 +24,7 @@ def far(rng):
 
 
 JUDGE = Judge(
-    launch=launch,
+    launch=lambda rng, size: packed_launch(rng, size, 256, 16, SHARED),
     sizes=((33, 40, 20), (1, 4, 4), (260, 8, 36), (5, 12, 100, 3), (3, 8, 0)),
     drawn=drawn,
     large=((4, 8, 33_000),),

@@ -1,10 +1,6 @@
 """A product of halves by tensor cores, of the learner's own design."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate
-from helpers.exercises.products import far_product, operands, product_launch
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

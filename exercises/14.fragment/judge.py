@@ -2,14 +2,7 @@
 
 import itertools
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.fragments import misplaced
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import product
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,13 +1,6 @@
 """Tiles that are copied while others are added, waited for by groups."""
 
-import numpy as np
-
-from helpers import checks
-from helpers.exercises.distant import far_rows
-from helpers.exercises.extra_checks import Pace, PtxHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

@@ -1,12 +1,6 @@
 """Long rows times rows, whose sums need floats."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import product
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

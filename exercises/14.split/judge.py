@@ -1,11 +1,6 @@
 """Products of floats by tf32, in three parts."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

@@ -1,13 +1,6 @@
 """A product of two tiles by one warp's fragments: b's are read transposed."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.extra_checks import PtxHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import product
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -2,9 +2,7 @@
 
 from functools import partial
 
-from helpers.exercises.extra_checks import Exposed
-from helpers.exercises.judges import Judge
-from helpers.exercises.products import sums_of_boxes
+from helpers.exercises.for_judges import *
 
 JUDGE = Judge(
     launch=partial(sums_of_boxes, threads=64),

@@ -2,12 +2,8 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers import tensormap, windows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, Far, In, Launch, Out
-from helpers.exercises.values import with_special
+from helpers import windows
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

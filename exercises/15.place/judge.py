@@ -2,12 +2,7 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers import tensormap
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, In, Launch, Out, several
-from helpers.exercises.values import eighths
+from helpers.exercises.for_judges import *
 
 FEW, CHUNK = 9, 5  # rows of launches that read one chunk alone
 

@@ -2,15 +2,7 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers import tensormap
-from helpers.exercises.distant import pieces
-from helpers.exercises.extra_checks import TextHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, Far, In, Launch, Rate
-from helpers.exercises.products import boxed_product, product
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,10 +1,6 @@
 """A product by a producer and two warpgroups that share a tile of b."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Launch
-from helpers.exercises.products import BY_STAGES, boxed_product
+from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 

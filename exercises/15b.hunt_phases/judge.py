@@ -1,10 +1,6 @@
 """Stages that go on from tile to tile."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Launch
-from helpers.exercises.products import BY_STAGES, boxed_product
+from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 128) * 128 + 8 * 4096
 

@@ -1,11 +1,6 @@
 """A product by blocks that stay, and the order of their tiles."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import Alone
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Launch, Out
-from helpers.exercises.products import BY_STAGES, boxed_product
+from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 BAND = 16

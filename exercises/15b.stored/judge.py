@@ -1,11 +1,6 @@
 """Results by boxes, from two patches in turn."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import Pace, PtxHas
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Launch
-from helpers.exercises.products import BY_STAGES, boxed_product
+from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 

@@ -1,12 +1,6 @@
 """Attention in a sliding window, of the learner's own design."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import ATTENDED, climbing, with_nan_query
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,13 +1,6 @@
 """Attention in one kernel, scores in shared memory: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.extra_checks import Otherwise
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import ATTENDED, numbers, with_nan_query
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,12 +1,6 @@
 """Rows of attention that see no key: in their first tile, or at all."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_queries
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, several
-from helpers.exercises.products import attention
-from helpers.exercises.values import ATTENDED, climbing
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,12 +1,7 @@
 """Attention of split keys: the parts become one."""
 
-import numpy as np
-
 from helpers.checks import gamma, roundoff
-from helpers.exercises.distant import pieces
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

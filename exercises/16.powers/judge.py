@@ -1,12 +1,7 @@
 """Powers of e as powers of two."""
 
-import numpy as np
-
 from helpers.checks import roundoff
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,13 +1,7 @@
 """Scores go from one product of tensor cores into the next, in registers."""
 
-import numpy as np
-
 from helpers.checks import gamma, roundoff, tensor_roundings
-from helpers.exercises.distant import far_rows
-from helpers.exercises.fragments import misplaced
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

@@ -1,13 +1,6 @@
 """Scores of queries and keys, scaled: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.extra_checks import Otherwise
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.products import product
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,12 +1,6 @@
 """Attention tile by tile, with a running softmax."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_queries
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, several
-from helpers.exercises.products import attention, which_keys
-from helpers.exercises.values import ATTENDED, climbing, with_nan_query
+from helpers.exercises.for_judges import *
 
 TILE = 16  # keys
 

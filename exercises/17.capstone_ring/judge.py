@@ -1,13 +1,7 @@
 """An all-reduce in a ring, all ranks in one launch, of the learner's own design."""
 
-import numpy as np
-
 from helpers.checks import gamma
-from helpers.exercises.distant import pieces
-from helpers.exercises.extra_checks import HandedOver, Repeatable, Waits
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,11 +1,6 @@
 """Flags between devices, and the fence before them."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import HandedOver, Waits
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, n):

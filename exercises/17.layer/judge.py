@@ -1,13 +1,6 @@
 """A layer's columns spread over ranks: a product, and an all-gather by its stores."""
 
-import numpy as np
-
-from helpers.exercises.distant import pieces
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
-from helpers.exercises.patterns import in_common
-from helpers.exercises.products import product
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

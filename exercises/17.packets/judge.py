@@ -1,11 +1,6 @@
 """A value and its turn's number in one store, so that nothing need be ordered."""
 
-import numpy as np
-
-from helpers.exercises.extra_checks import OF_ONE_DEVICE, USE_SYSTEM, Waits
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, several
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 STRONG = r"(volatile|relaxed|release|acquire|mmio)"
 WHOLE = (

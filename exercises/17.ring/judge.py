@@ -1,11 +1,6 @@
 """Which chunk a rank takes from its left neighbour, and what comes of it: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.distant import near, pieces, strewn
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, several
-from helpers.exercises.values import numbers, planted
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,10 +1,6 @@
 """An append to pages of a cache, by a table."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 PAGE, WIDE = 16, 64
 

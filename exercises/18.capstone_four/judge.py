@@ -2,15 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from helpers.blocks import from_nvfp4
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In
-from helpers.exercises.patterns import in_common
-from helpers.exercises.products import scales_taken, thin
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 ONE = 0x38  # of an e4m3
 

@@ -1,12 +1,6 @@
 """A product of a matrix in int8, with a scale for each row, and one vector."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In
-from helpers.exercises.products import thin
-from helpers.exercises.values import numbers, scales
+from helpers.exercises.for_judges import *
 
 
 def drawn(rng):

@@ -1,13 +1,7 @@
 """A product of 4-bit weights that takes the scale of the wrong block."""
 
-import numpy as np
-
 from helpers.blocks import from_nvfp4
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In
-from helpers.exercises.products import scales_taken, thin
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 ONE = 0x38  # of an e4m3
 

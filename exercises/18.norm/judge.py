@@ -1,11 +1,6 @@
 """RMSNorm of rows of halves, a warp for each."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, several
-from helpers.exercises.values import drawn_rows, numbers
+from helpers.exercises.for_judges import *
 
 
 def launch(rng, size):

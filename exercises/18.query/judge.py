@@ -1,11 +1,6 @@
 """Attention of one query to keys and values in pages."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, several
-from helpers.exercises.products import attention
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 PAGE, WIDE = 16, 32
 

@@ -1,10 +1,6 @@
 """Rotary positions of rows, in place."""
 
-import numpy as np
-
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, drawn, several
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 SIZE, HALF = 32, 16
 

@@ -1,12 +1,6 @@
 """A product of a matrix and one vector, in halves."""
 
-import numpy as np
-
-from helpers.exercises.distant import far_rows
-from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In
-from helpers.exercises.products import thin
-from helpers.exercises.values import numbers
+from helpers.exercises.for_judges import *
 
 KIND = "float16"
 

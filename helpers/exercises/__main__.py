@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from io import TextIOWrapper
 from pathlib import Path
 
 from . import progress, texts
@@ -15,13 +14,15 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m helpers.exercises", description=__doc__)
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("list", help="the exercises (default)")
-    grade = commands.add_parser("grade", help="judge what was handed in: a CSV")
+    grade = commands.add_parser("grade", help="judge what was handed in, to a CSV")
     grade.add_argument("folder", type=Path, help="of notebooks, or of kernels NN.name.cu")
     grade.add_argument("--seconds", type=float, default=60, help="for one kernel (default: 60)")
     grade.add_argument("--megabytes", type=int, default=2048, help="of memory (default: 2048)")
     grade.add_argument("--jobs", type=int, help="kernels at a time (default: the cores)")
     grade.add_argument("--seed", type=int, help="of the class (default: drawn, and told)")
-    grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")
+    grade.add_argument(
+        "--output", type=Path, metavar="FILE", default="rows.csv", help="default: rows.csv"
+    )
     grade.add_argument("--by-learner", type=Path, metavar="FILE", help="a CSV of learners as well")
     grade.add_argument(
         "--reports",
@@ -63,8 +64,6 @@ def _grade(parser, command, **arguments):
     folder = arguments["folder"]
     if not folder.is_dir():
         parser.error(f"{folder} is {'a file' if folder.exists() else 'not there'}: name a folder")
-    if arguments["resume"] and not arguments["output"]:
-        parser.error("--resume needs --output FILE")
     for name, least in LEAST.items():
         most = grading.MOST_SEED if name == "seed" else MOST
         if arguments[name] is not None and not least <= arguments[name] <= most:
@@ -75,10 +74,8 @@ def _grade(parser, command, **arguments):
         arguments["named"] = {line.strip() for line in named.read_text().splitlines()}
     else:
         arguments["named"] = ()
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="")
     try:
-        grading.grade(file=sys.stdout, **arguments)
+        grading.grade(**arguments)
     except (OSError, grading.RoomError, grading.TableError) as error:
         sys.exit(f"grade: {error}")
     except KeyboardInterrupt:

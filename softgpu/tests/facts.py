@@ -1,5 +1,5 @@
 """What an error, a warning or an output must name: facts, such as an argument, a value, a line, a
-command. Never its sentences, which an editor may change (`make reworded`)."""
+command. Never its sentences, which an editor may change."""
 
 import re
 from contextlib import contextmanager

@@ -156,11 +156,19 @@ def graded(tmp_path_factory):
 
 
 def graded_by_command(folder, *arguments):
+    path = folder.with_suffix(".csv")
     command_line = [sys.executable, "-m", "helpers.exercises", "grade", folder, *arguments]
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    done = subprocess.run(command_line, cwd=ROOT, env=environment, capture_output=True)
-    assert not done.returncode, done.stderr
-    return list(csv.DictReader(io.StringIO(done.stdout.decode()))), done.stderr.decode()
+    done = subprocess.run(
+        [*command_line, "--output", path], cwd=ROOT, env=environment, capture_output=True
+    )
+    assert not done.returncode and not done.stdout, done.stderr
+    return rows_in(path), done.stderr.decode()
+
+
+def rows_in(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file)]
 
 
 VERDICTS = {
@@ -219,9 +227,8 @@ def test_a_cell_that_lost_its_tag_has_a_row_that_says_so(graded):
 def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
     text = "".join(exercises.solution(name) for name in ("00.double", "00.loop"))
     hand_in(tmp_path / "all", {"ann/n.ipynb": [cell(f"%%kernel\n{text}")]})
-    out = io.StringIO()
-    grading.grade(tmp_path / "all", out, by_learner=tmp_path / "class.csv")
-    (row,) = csv.DictReader(io.StringIO(out.getvalue()))
+    grading.grade(tmp_path / "all", tmp_path / "rows.csv", by_learner=tmp_path / "class.csv")
+    (row,) = rows_in(tmp_path / "rows.csv")
     assert row["verdict"] == "untagged" and not missing(row["exercise"], "00.double", "00.loop")
     assert (tmp_path / "class.csv").read_text() == "learner,total\nann,0\n"
 
@@ -272,7 +279,7 @@ def test_what_is_passed_over_is_told(graded):
 def test_no_file_but_the_courses_can_be_included(graded):
     rows, said = by_learner(graded[0]), graded[1]
     if sandbox.KINDS["none"] in said:
-        pytest.skip("this machine has neither bubblewrap nor namespaces")
+        pytest.skip("bubblewrap makes no sandbox on this machine")
     for learner in "passwords", "copycat", "course":
         assert rows[learner]["verdict"] == "tried", rows[learner]
     assert "root:" not in rows["passwords"]["case"] + rows["passwords"]["reasons"]
@@ -299,7 +306,6 @@ def run_here(monkeypatch, *arguments):
     [
         (["nowhere"], "nowhere is not there: name a folder"),
         ([__file__], "test_grading.py is a file: name a folder"),
-        ([ROOT / "exercises", "--resume"], "--output"),
         ([ROOT / "exercises", "--jobs", "0"], "--jobs must be from 1 to"),
         ([ROOT / "exercises", "--seconds", "nan"], "--seconds must be from 0.01 to"),
         ([ROOT / "exercises", "--seed", "-1"], "--seed must be from 0 to"),
@@ -313,9 +319,10 @@ def test_a_wrong_command_is_an_error(monkeypatch, capsys, arguments, says):
 
 
 def test_an_empty_folder_is_told(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
     run_here(monkeypatch, tmp_path)
-    out, error = capsys.readouterr()
-    assert out == ",".join(table.FIELDS) + "\n" and not missing(error, tmp_path)
+    assert (tmp_path / "rows.csv").read_text() == ",".join(table.FIELDS) + "\n"
+    assert not missing(capsys.readouterr().err, tmp_path)
 
 
 def test_another_table_is_not_written_over(monkeypatch, tmp_path):
@@ -333,7 +340,7 @@ QUICK = {f"{learner}/{FIRST}.cu": REFUSED for learner in ("ann", "bob", "cy", "d
 
 
 def graded_to(folder, path, **options):
-    grading.grade(folder, output=path, **{"seed": 1, **options})
+    grading.grade(folder, path, **{"seed": 1, **options})
     return path.read_bytes()
 
 
@@ -472,12 +479,11 @@ def test_rows_are_the_same_every_time(tmp_path):
                 ' "l"((char *)x + 1)); if (i < n)'),
     )  # fmt: skip
     hand_in(tmp_path / "all", {f"{n}/{FIRST}.cu": text for n, text in enumerate(texts)})
-    out = io.StringIO()
-    grading.grade(tmp_path / "all", out, jobs=1, seed=1)
-    by_file = graded_to(tmp_path / "all", tmp_path / "rows.csv", jobs=3)
-    assert by_file.decode() == out.getvalue()
-    assert "0x" not in out.getvalue()
-    seeds = {row["seed"] for row in csv.DictReader(io.StringIO(out.getvalue()))}
+    path = tmp_path / "rows.csv"
+    alone = graded_to(tmp_path / "all", path, jobs=1)
+    assert graded_to(tmp_path / "all", path, jobs=3) == alone
+    assert b"0x" not in alone
+    seeds = {row["seed"] for row in rows_in(path)}
     assert len(seeds) == len(texts)
 
 
@@ -497,14 +503,14 @@ def test_what_is_interrupted_is_not_lost(tmp_path, how):
     running.send_signal(how)
     assert running.wait() != 0
     assert [line[:3] for line in path.read_text().splitlines()] == ["lea", "ann", "bob"]
-    until(lambda: not any(str(folder) in line for line in commands()))
-    assert not list(place.iterdir())
+    until(lambda: not any(str(place) in words for words in of_processes("environ")))
+    until(lambda: not list(place.iterdir()))
 
 
-def commands():
-    """The command lines of all that runs."""
+def of_processes(what):
+    """The command lines ("cmdline"), or the environments ("environ"), of all that runs."""
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{name}/cmdline", errors="replace") as file:
+        with suppress(OSError), open(f"/proc/{name}/{what}", errors="replace") as file:
             yield file.read()
 
 
@@ -868,12 +874,12 @@ def test_an_odd_answer_is_no_verdict(room, answer):
     assert room(f"answer = {answer}")["verdict"] == "crashed"
 
 
-def test_only_known_fields_are_taken(room):
+def test_only_known_fields_are_taken(room, tmp_path):
     answer = {"verdict": "tried", "reasons": "\ud800", "learner": "bob", "line": 5, "seed": "1"}
     assert room(f"answer = {answer!r}") == {"verdict": "tried", "reasons": "\ud800"}
-    text = io.StringIO()
-    table.Stream(text).add(0, {"learner": "ann", "reasons": "\ud800"})
-    assert text.getvalue().encode().endswith(b"\nann,,,,,\\ud800,,,,,,\n")
+    rows = table.File(tmp_path / "rows.csv", False)
+    rows.add(0, {"learner": "ann", "reasons": "\ud800"})
+    assert rows.path.read_bytes().endswith(b"\nann,,,,,\\ud800,,,,,,\n")
 
 
 def test_nothing_stays_behind(room):
@@ -885,7 +891,7 @@ def test_nothing_stays_behind(room):
         "answer = {'verdict': 'tried', 'reasons': os.getcwd()}"
     )
     assert row["verdict"] == "tried" and not os.path.exists(row["reasons"])
-    assert not any(MARK in line for line in commands())
+    assert not any(MARK in line for line in of_processes("cmdline"))
     others = "[name for name in os.listdir('..') if name != os.path.basename(os.getcwd())]"
     folder = Path(tempfile.gettempdir())
     course = [ROOT.relative_to(folder).parts[0]] if ROOT.is_relative_to(folder) else []

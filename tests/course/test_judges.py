@@ -1,11 +1,15 @@
 """What a Judge may ask for."""
 
 import ast
+import builtins
+import dis
 import inspect
 import mmap
 import re
+import runpy
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 
 import numpy as np
 import pytest
@@ -19,6 +23,7 @@ from helpers.exercises import (
     judging,
     launches,
     progress,
+    texts,
     values,
 )
 from helpers.exercises.judges import Judge
@@ -74,6 +79,24 @@ def test_a_judge_has_words_on_each_field():
     for field, words in zip(body[1:], body[2:]):
         if isinstance(field, ast.AnnAssign):
             assert isinstance(words, ast.Expr) and isinstance(words.value.value, str), field.target
+
+
+def names_in(code):
+    """The global names that code and the functions in it read."""
+    yield from (i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from names_in(inner)
+
+
+def test_all_names_in_judges_are_defined():
+    """Lint does not see it, since `import *` may define any."""
+    for name in exercises.names():
+        path = str(texts.find(name).folder / "judge.py")
+        known = {**vars(builtins), **runpy.run_path(path)}
+        with open(path) as file:
+            read = {*names_in(compile(file.read(), path, "exec"))}
+        assert read <= known.keys(), (name, read - known.keys())
 
 
 WRONG_ENTRIES = {

@@ -21,7 +21,7 @@ from .. import texts
 from . import league, reports
 from .collected import OR, Unreadable, collected
 from .rooms import RoomError, Rooms
-from .table import File, Stream, TableError, name, plain, rows, summed
+from .table import File, TableError, name, plain, rows, summed
 
 __all__ = ["MOST_SEED", "RoomError", "TableError", "grade"]
 
@@ -29,10 +29,10 @@ MOST_SEED = 1 << 48
 
 
 def grade(
-    folder, file=None, seconds=60, megabytes=2048, jobs=None, seed=None, output=None, resume=False,
+    folder, output, seconds=60, megabytes=2048, jobs=None, seed=None, resume=False,
     by_learner=None, reports_to=None, alike=None, league_to=None, named=(),
 ):  # fmt: skip
-    """Write the CSV of all that was handed in in a folder: to a file, or to the path `output`.
+    """Write the CSV of all that was handed in in a folder to the path `output`.
 
     seed: of the class, for the numbers that kernels run on: each learner has others in each
     exercise. By default it is drawn. resume: keep the rows that `output` has, and its seed.
@@ -40,7 +40,7 @@ def grade(
     report to each. alike: the path of a table of kernels that are the same. league_to: the path of
     a page that ranks what is done; named: the learners who are named there. Progress goes to
     stderr."""
-    table = File(output, resume) if output else Stream(file)
+    table = File(output, resume)
     seed = _seed_of_class(seed, output, resume)
     _say(f"the class's seed is {seed}: --seed {seed} draws the same sizes and values again")
     begun = time.monotonic()
@@ -92,8 +92,7 @@ def _seed_of_class(seed, output, resume):
         except ValueError:
             raise TableError(f"{beside} holds no seed: remove it, or give --seed") from None
     seed = secrets.randbelow(MOST_SEED) if seed is None else seed
-    if output:
-        beside.write_text(f"{seed}\n")
+    beside.write_text(f"{seed}\n")
     return seed
 
 

@@ -46,8 +46,8 @@ class Room:
         self.said = tempfile.TemporaryFile()
         self.link, other = socket.socketpair()
         self.link.settimeout(MOST_S)
-        arguments = {"handle": other.fileno(), "kind": kind, "paths": paths, "hidden": hidden}
-        command = [sys.executable, "-m", WORKER, json.dumps(arguments)]
+        arguments = json.dumps({"handle": other.fileno(), "kind": kind})
+        command = [sys.executable, "-m", WORKER, arguments]
         environment = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         environment |= SET | {"TMPDIR": self.folder}
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import texts
 
-__all__ = ["File", "Stream", "TableError", "name", "plain", "rows", "summed"]
+__all__ = ["File", "TableError", "name", "plain", "rows", "summed"]
 
 FIELDS = (
     "learner exercise verdict predicted counters reasons advice line case seed ptx file".split()
@@ -50,32 +50,6 @@ def _line(row):
 
 
 HEAD = ",".join(FIELDS) + "\n"
-
-
-class Stream:
-    """Rows that are written in the order of their numbers, whatever is ready first."""
-
-    def __init__(self, file):
-        self.file, self.next, self.ready, self.all = file, 0, {}, []
-        file.write(HEAD)
-
-    def keeps(self, number, row):
-        """Whether a row is there already."""
-        return False
-
-    def add(self, number, row):
-        """Take a row, and write what can be written."""
-        self.ready[number] = _line(row)
-        self.all.append(self.ready[number])
-        while self.next in self.ready:
-            self.file.write(self.ready.pop(self.next))
-            self.next += 1
-        self.file.flush()
-
-    def close(self):
-        """Write what waits for others that do not come any more."""
-        self.file.write("".join(self.ready[number] for number in sorted(self.ready)))
-        self.file.flush()
 
 
 class File:

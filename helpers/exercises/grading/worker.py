@@ -4,6 +4,7 @@ The kernel's process says its verdict over a pipe of its own. What kernels and c
 nowhere, except the end of what comes on stderr. Whatever ended a kernel: its processes are killed,
 and its folder for temporary files is removed."""
 
+import ctypes
 import json
 import os
 import re
@@ -20,7 +21,6 @@ import traceback
 from contextlib import suppress
 
 from .. import texts
-from . import sandbox
 
 __all__ = ["main", "receive", "send"]
 
@@ -31,6 +31,7 @@ MOST_PROCESSES = 64
 MOST_TEMPORARY_BYTES = 256 << 20  # of one kernel, in all
 MOST_FILE_BYTES = 64 << 20
 LINE = re.compile(r"\bkernel\.cu[:(](\d+)")
+DIE_WITH_PARENT, DUMPABLE, SUBREAPER = 1, 4, 36  # of prctl
 TICKS, PAGE_BYTES = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 
@@ -57,13 +58,17 @@ def _received(link, length):
     return data
 
 
-def main(handle, kind, paths, hidden):
+def _control(option, value):
+    """prctl."""
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) == -1:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def main(handle, kind):
     """Judge what comes over a socket, kernel by kernel, until the other side is gone."""
     link = socket.socket(fileno=handle)
-    if kind == "namespaces":
-        sandbox.enter(paths, hidden)
-    sandbox.control(sandbox.SUBREAPER, 1)
-    sandbox.control(sandbox.DUMPABLE, 0)  # so that no kernel's process may look into this one
+    _control(SUBREAPER, 1)
+    _control(DUMPABLE, 0)  # so that no kernel's process may look into this one
     from .. import judging  # noqa: F401  (takes a while; the processes of kernels have it then)
 
     place = tempfile.gettempdir()
@@ -225,8 +230,8 @@ def _kill_all():
 def _become(verdict, folder, seconds):
     """A process of its own session, under limits, which has nothing open but its pipes."""
     os.setsid()
-    sandbox.control(sandbox.DUMPABLE, 1)
-    sandbox.control(sandbox.DIE_WITH_PARENT, signal.SIGKILL)
+    _control(DUMPABLE, 1)
+    _control(DIE_WITH_PARENT, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
     for handle in 0, 1:
         os.dup2(null, handle)
