@@ -1,5 +1,7 @@
 """out is x, the last element first."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Bytes plus a number, held within 0 and 255."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int

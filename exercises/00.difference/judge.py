@@ -1,5 +1,7 @@
 """out[i] = x[i + 1] - x[i]."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """x *= a, by 4 blocks."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A count that must not round."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

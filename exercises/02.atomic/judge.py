@@ -1,5 +1,8 @@
 """A sum by one atomic per element: a step of the course."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Sums of 32 columns by atomics."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """The least of whole numbers by atomics, 8 elements each."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 LEAST, GREATEST = -(2**31), 2**31 - 1

@@ -1,5 +1,8 @@
 """re^2 + im^2 of interleaved pairs."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """A sum by atomics, 16 elements each."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Totals of blocks, with a barrier between any two levels of the tree."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Totals of blocks by a tree in shared memory, without bank conflicts."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

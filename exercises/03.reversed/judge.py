@@ -1,5 +1,7 @@
 """Stretches of 256 turned around through shared memory."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

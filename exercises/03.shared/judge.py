@@ -1,5 +1,7 @@
 """The tree of halves in shared memory: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

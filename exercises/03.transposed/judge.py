@@ -1,5 +1,7 @@
 """A transpose through tiles."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """The first greatest of each warp."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

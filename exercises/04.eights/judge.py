@@ -1,5 +1,8 @@
 """Sums of groups of eight lanes."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Sums of warps, the last of which is not whole."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

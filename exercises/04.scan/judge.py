@@ -1,5 +1,8 @@
 """Inclusive scans of warps."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

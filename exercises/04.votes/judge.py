@@ -1,5 +1,7 @@
 """A count by ballots, an atomic a warp."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A histogram of bytes, half of which are equal; all of them where n is odd."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

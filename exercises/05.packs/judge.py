@@ -1,5 +1,7 @@
 """out = 2 x in packs of four."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

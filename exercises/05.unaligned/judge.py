@@ -1,5 +1,7 @@
 """out = 2 x in packs, from any alignment."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

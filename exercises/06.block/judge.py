@@ -1,5 +1,8 @@
 """A block for each row: a step of the course."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Row sums in packs, from wherever a row begins."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

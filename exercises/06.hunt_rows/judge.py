@@ -1,5 +1,8 @@
 """Row sums, with a guard of rows and none of lanes."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """The greatest of each row, a warp each."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Mean and variance of rows far from 0, in one read."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Rows divided by their length; zeros stay."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

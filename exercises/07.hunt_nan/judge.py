@@ -1,5 +1,8 @@
 """Online softmax of rows with -inf in them, and of short rows."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

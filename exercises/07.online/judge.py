@@ -1,5 +1,8 @@
 """Softmax of rows in two passes: a step of the course."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

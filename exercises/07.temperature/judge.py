@@ -1,5 +1,8 @@
 """Softmax at a temperature."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

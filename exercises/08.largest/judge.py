@@ -1,5 +1,7 @@
 """The greatest magnitude of each column."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """Sums of columns, whose rows eight threads share."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 BLOCK = 32, 8

@@ -1,5 +1,7 @@
 """A bias for each channel of NCHW."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

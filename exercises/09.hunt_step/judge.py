@@ -1,5 +1,7 @@
 """A mask for each image, shared by its channels."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

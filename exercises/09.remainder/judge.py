@@ -1,5 +1,7 @@
 """Floored remainders of integers."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max

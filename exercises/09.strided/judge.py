@@ -1,5 +1,7 @@
 """Two arrays that are walked by strides, in any number of dimensions: a step of the course."""
 
+import numpy as np
+
 from helpers import elementwise, shapes
 from helpers.exercises.for_judges import *
 

@@ -1,5 +1,7 @@
 """a s + b of halves, in packs of eight. Before the sum the product may be rounded to float."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Requantised int8: half away from zero, saturated. Halves are exact, or far enough off."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)

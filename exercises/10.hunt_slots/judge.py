@@ -1,5 +1,7 @@
 """Sums of halves, eight a thread."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

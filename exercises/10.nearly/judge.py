@@ -1,5 +1,7 @@
 """numpy.isclose. One pair is on the bound, and none so near it that rounding could tell."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [

@@ -1,5 +1,7 @@
 """Sums of halves, two in an instruction: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

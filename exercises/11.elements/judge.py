@@ -1,5 +1,7 @@
 """im2col with a thread per element: a step of the course."""
 
+import numpy as np
+
 from helpers import windows
 from helpers.exercises.for_judges import *
 

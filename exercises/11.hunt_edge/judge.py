@@ -1,5 +1,7 @@
 """im2col of one picture, in two dimensions."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """im2col in one dimension."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """im2col of a row, four columns per thread."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Max pooling of one picture."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

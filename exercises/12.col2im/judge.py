@@ -1,5 +1,8 @@
 """col2im in one dimension."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,8 @@
 """A filter of 3 x 3, without columns."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

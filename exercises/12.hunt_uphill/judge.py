@@ -1,5 +1,8 @@
 """The gradient of a convolution with respect to the picture, without columns."""
 
+import numpy as np
+
+from helpers import checks
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A product of matrices, four elements of a column to a thread."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A product by tiles, of any depth."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A product of matrices by packs, with two tiles in turn: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SIDE = 128

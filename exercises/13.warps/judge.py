@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SHARED = 2 * 16 * (256 + 128 + 8) * 4

@@ -2,6 +2,8 @@
 
 import itertools
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A product of matrices by wmma: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

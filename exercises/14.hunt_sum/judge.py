@@ -1,5 +1,7 @@
 """Long rows times rows, whose sums need floats."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

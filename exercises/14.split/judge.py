@@ -1,5 +1,7 @@
 """Products of floats by tf32, in three parts."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A tile whose chunks lie so that ldmatrix has no conflicts."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

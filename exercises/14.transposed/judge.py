@@ -1,5 +1,7 @@
 """A product of two tiles by one warp's fragments: b's are read transposed."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

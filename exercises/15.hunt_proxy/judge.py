@@ -1,5 +1,7 @@
 """Stores that a warpgroup's products must see."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

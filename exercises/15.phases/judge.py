@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -2,7 +2,9 @@
 
 from functools import partial
 
-from helpers import windows
+import numpy as np
+
+from helpers import tensormap, windows
 from helpers.exercises.for_judges import *
 
 

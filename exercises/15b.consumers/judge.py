@@ -1,5 +1,7 @@
 """A product by a producer and two warpgroups that share a tile of b."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096

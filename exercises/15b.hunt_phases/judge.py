@@ -1,5 +1,7 @@
 """Stages that go on from tile to tile."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 128) * 128 + 8 * 4096

@@ -1,5 +1,7 @@
 """A product by blocks that stay, and the order of their tiles."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096

@@ -1,5 +1,7 @@
 """Results by boxes, from two patches in turn."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096

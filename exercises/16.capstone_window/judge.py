@@ -1,5 +1,7 @@
 """Attention in a sliding window, of the learner's own design."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Attention in one kernel, scores in shared memory: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

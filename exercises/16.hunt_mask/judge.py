@@ -1,5 +1,7 @@
 """Rows of attention that see no key: in their first tile, or at all."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Attention of split keys: the parts become one."""
 
+import numpy as np
+
 from helpers.checks import gamma, roundoff
 from helpers.exercises.for_judges import *
 

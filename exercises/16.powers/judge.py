@@ -1,5 +1,7 @@
 """Powers of e as powers of two."""
 
+import numpy as np
+
 from helpers.checks import roundoff
 from helpers.exercises.for_judges import *
 

@@ -1,5 +1,7 @@
 """Scores go from one product of tensor cores into the next, in registers."""
 
+import numpy as np
+
 from helpers.checks import gamma, roundoff, tensor_roundings
 from helpers.exercises.for_judges import *
 

@@ -1,5 +1,7 @@
 """Scores of queries and keys, scaled: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Flags between devices, and the fence before them."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """A layer's columns spread over ranks: a product, and an all-gather by its stores."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

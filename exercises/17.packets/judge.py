@@ -1,5 +1,7 @@
 """A value and its turn's number in one store, so that nothing need be ordered."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 STRONG = r"(volatile|relaxed|release|acquire|mmio)"

@@ -1,5 +1,7 @@
 """An array for the neighbour, and a flag that says that it is there."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

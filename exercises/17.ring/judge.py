@@ -1,5 +1,7 @@
 """Which chunk a rank takes from its left neighbour, and what comes of it: a step of the course."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

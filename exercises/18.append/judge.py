@@ -1,5 +1,7 @@
 """An append to pages of a cache, by a table."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 PAGE, WIDE = 16, 64

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from helpers.blocks import from_nvfp4
 from helpers.exercises.for_judges import *
 

@@ -1,5 +1,7 @@
 """A product of a matrix in int8, with a scale for each row, and one vector."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """SwiGLU of rows: gates, and what passes them."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

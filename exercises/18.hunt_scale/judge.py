@@ -1,5 +1,7 @@
 """A product of 4-bit weights that takes the scale of the wrong block."""
 
+import numpy as np
+
 from helpers.blocks import from_nvfp4
 from helpers.exercises.for_judges import *
 

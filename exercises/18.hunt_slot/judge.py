@@ -1,5 +1,7 @@
 """A slot of the cache that is read before it is written."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SLOTS, WIDE = 128, 32

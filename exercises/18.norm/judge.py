@@ -1,5 +1,7 @@
 """RMSNorm of rows of halves, a warp for each."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 

@@ -1,5 +1,7 @@
 """Attention of one query to keys and values in pages."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 PAGE, WIDE = 16, 32

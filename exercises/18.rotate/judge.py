@@ -1,5 +1,7 @@
 """Rotary positions of rows, in place."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 SIZE, HALF = 32, 16

@@ -1,5 +1,7 @@
 """A product of a matrix and one vector, in halves."""
 
+import numpy as np
+
 from helpers.exercises.for_judges import *
 
 KIND = "float16"

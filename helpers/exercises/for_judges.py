@@ -1,10 +1,5 @@
-"""All that a judge.py is written in: `from helpers.exercises.for_judges import *`.
+"""All that a judge.py is written in: `from helpers.exercises.for_judges import *`."""
 
-NumPy as np and the course's checks and tensormap are part of it."""
-
-import numpy as np
-
-from .. import checks, tensormap
 from . import distant, extra_checks, fragments, judges, launches, patterns, products, seen, values
 from .costs import FACTORS
 from .distant import *  # noqa: F403
@@ -17,6 +12,6 @@ from .products import *  # noqa: F403
 from .seen import *  # noqa: F403
 from .values import *  # noqa: F403
 
-__all__ = ["FACTORS", "checks", "np", "tensormap"]
+__all__ = ["FACTORS"]
 __all__ += distant.__all__ + extra_checks.__all__ + fragments.__all__ + judges.__all__
 __all__ += launches.__all__ + patterns.__all__ + products.__all__ + seen.__all__ + values.__all__
