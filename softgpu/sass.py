@@ -12,7 +12,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -87,7 +87,7 @@ class SassInstruction:
     keeps: int = 0
     closes: bool = False
 
-    @property
+    @cached_property
     def base(self) -> str:
         return self.opcode.partition(".")[0]
 

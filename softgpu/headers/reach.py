@@ -14,6 +14,7 @@ from zlib import crc32
 
 MARK = b"#pragma softgpu declarations "
 _KEPT = ("-D__", "-DCUDA_", "-std=", "-O", "-w", "-E", "-m64")  # a header may change with these
+_OF_G = "-D__CUDACC_DEBUG__"  # a macro like the kernel's own, so that one index serves -G, too
 _WORD = bytes(c if chr(c).isalnum() and c < 128 or c in b"_$" else 32 for c in range(256))
 
 
@@ -32,7 +33,7 @@ def parse(arguments):
         elif argument.startswith("-I"):
             is_toolkit = os.path.exists(argument[2:] + "/cuda_runtime.h")
             command.append(argument) if is_toolkit else folders.append(argument[2:])
-        elif argument.startswith(_KEPT):
+        elif argument.startswith(_KEPT) and argument != _OF_G:
             command.append(argument)
         elif argument.startswith(("-D", "-U")):
             macro = argument[2:] or next(left)

@@ -130,6 +130,16 @@ def test_what_the_headers_could_read_otherwise_is_read(gcc):
     assert not is_whole(gcc, "far::Inner x;", "-O2", "-w", "-std=c++20")
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_code_without_optimisation_shares_headers_that_do_not_ask(gcc, tmp_path, reads):
+    if reads:
+        header = tmp_path / "a toolkit" / "include" / "cuda_fp16.h"
+        header.write_text(HALF + "#ifdef __CUDACC_DEBUG__\nint debugged;\n#endif\n")
+    assert not is_whole(gcc, "far::Inner x;")
+    assert is_whole(gcc, "far::Inner x;", "-D__CUDACC_DEBUG__") == reads
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
 def test_a_file_of_the_kernels_comes_before_a_header(gcc):
     (gcc.work / "more").mkdir()
     (gcc.work / "more" / "cuda_fp16.h").write_text("struct half { float own; };\n")
