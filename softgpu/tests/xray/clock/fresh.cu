@@ -237,7 +237,7 @@ KERNEL cells(const float *field, const unsigned char *counts, int *out, float le
 }
 
 // ---- lists, codes and searches ----
-KERNEL digits(const unsigned *keys, int *ranks, int *counts, int shift)
+KERNEL ranks_of_digits(const unsigned *keys, int *ranks, int *counts, int shift)
 {  // a place of each key among those of its digit, in its block
     __shared__ int of_warps[8][16];
     int i = THREAD, warp = threadIdx.x / 32, digit = keys[i] >> shift & 15;

@@ -69,7 +69,7 @@ def _physics():
 
 def _lists():
     n = 1 << 20
-    yield _case("digits", n, n // 256, 256, below(1 << 31, n, U32), zeros(n, I32),
+    yield _case("ranks_of_digits", n, n // 256, 256, below(1 << 31, n, U32), zeros(n, I32),
                 zeros(n // 16, I32), I32(8))  # fmt: skip
     yield _case("sums_by_key", n, n // 192 + 1, 192, partial(_in_order, below(1 << 16, n)),
                 floats(n), zeros(1 << 16), I32(n))  # fmt: skip
