@@ -238,7 +238,7 @@ KERNEL cells(const float *field, const unsigned char *counts, int *out, float le
 
 // ---- lists, codes and searches ----
 KERNEL ranks_of_digits(const unsigned *keys, int *ranks, int *counts, int shift)
-{  // a place of each key among those of its digit, in its block
+{  // the place of each key among its block's keys of the same digit
     __shared__ int of_warps[8][16];
     int i = THREAD, warp = threadIdx.x / 32, digit = keys[i] >> shift & 15;
     for (int k = LANE; k < 16; k += 32) of_warps[warp][k] = 0;
