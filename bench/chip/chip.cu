@@ -250,37 +250,31 @@ extern "C" __global__ __launch_bounds__(1024) void near_16(long long *cycles, co
 { near_loads<uint4>(cycles, x, stride, step, out); }
 
 // The same with nothing else to do: 16 loads at fixed distances.
+__device__ u32 word(u32 p) { return p; }
+__device__ u32 word(uint4 p) { return p.x ^ p.y ^ p.z ^ p.w; }
+
 template <class P>
-__device__ void nearest_loads(long long *cycles, const u32 *x, u32 stride, u32 *out)
+__device__ void nearest_loads(long long *cycles, const u32 *x, u32 stride, u32 step, u32 *out)
 {
     const P *own = (const P *)x + threadIdx.x % 32 * stride;
-    P seen[4] = {};
-    for (int i = threadIdx.x; i < 12288; i += blockDim.x) seen[0] = ((const P *)x)[i & 1023];
+    u32 seen = 0;
+    for (int i = threadIdx.x; i < 12288; i += blockDim.x) seen ^= x[i];
     __syncthreads();
     long long start = clock64();
 #pragma unroll 1
-    for (int turn = 0; turn < TURNS; turn++)
+    for (int turn = 0; turn < TURNS; turn++, own += step)
 #pragma unroll
-        for (int u = 0; u < UNROLLED; u++) {
-            const P *at = own + u * 128 / sizeof(P);
-            if (sizeof(P) == 4)
-                asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(*(u32 *)&seen[u & 3]) : "l"(at));
-            else
-                asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-                             : "=r"(((u32 *)&seen[u & 3])[0]), "=r"(((u32 *)&seen[u & 3])[1]),
-                               "=r"(((u32 *)&seen[u & 3])[2]), "=r"(((u32 *)&seen[u & 3])[3])
-                             : "l"(at));
-        }
+        for (int u = 0; u < UNROLLED; u++) seen ^= word(own[u * 128 / sizeof(P)]);
     __syncthreads();
     if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
-    for (int i = 0; i < 4; i++) out[threadIdx.x] += *(u32 *)&seen[i];
+    out[threadIdx.x] = seen;
 }
 extern "C" __global__ __launch_bounds__(1024) void nearest_4(long long *cycles, const u32 *x,
-                                                             u32 stride, u32 *out)
-{ nearest_loads<u32>(cycles, x, stride, out); }
+                                                             u32 stride, u32 step, u32 *out)
+{ nearest_loads<u32>(cycles, x, stride, step, out); }
 extern "C" __global__ __launch_bounds__(1024) void nearest_16(long long *cycles, const u32 *x,
-                                                              u32 stride, u32 *out)
-{ nearest_loads<uint4>(cycles, x, stride, out); }
+                                                              u32 stride, u32 step, u32 *out)
+{ nearest_loads<uint4>(cycles, x, stride, step, out); }
 
 // A chain of loads through global memory: x[i] says where to go next. One thread.
 extern "C" __global__ void chase(long long *cycles, const u32 *x, int steps, int warm, u32 *out)
@@ -295,9 +289,6 @@ extern "C" __global__ void chase(long long *cycles, const u32 *x, int steps, int
 }
 
 // ---- streams: each thread has DEEP packs of P in flight; past the L1 ----
-
-__device__ u32 word(u32 p) { return p; }
-__device__ u32 word(uint4 p) { return p.x ^ p.y ^ p.z ^ p.w; }
 
 template <class P, int DEEP>
 __device__ void read_stream(const P *x, long long n, int passes, u32 *out)

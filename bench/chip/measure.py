@@ -317,7 +317,7 @@ def shared():
 
     for name in ("nearest_4", "nearest_16"):
         for stride in (0, 1, 2, 4, 8):
-            took = cycles(name, 1024, room(MB), np.uint32(stride), out)
+            took = cycles(name, 1024, room(MB), np.uint32(stride), np.uint32(0), out)
             row(name, took / (STEPS * 32), "cycles", stride=stride)
 
 

@@ -169,7 +169,11 @@ def _in_step(report, of, waiting, away, near, pipes):
     share = others[0] * max(1 / turns, kept) + others[1] * max(1 / max(between, 1), kept)
     near_us = near * share
     pipe_us = max(pipes.values()) * max(share - (QUARTERS - 1) / warps, 0)
-    return max(waiting * near_us, away * pipe_us) / max(_waves(report)[1], 1)
+    # a block that is alone on its multiprocessor has none of another wave beside it
+    apart = _waves(report)[1] if report.occupancy.blocks > 1 else 1
+    issued = report.machine.executed / report.warp_count / of.cycles_per_us  # a warp does not wait
+    idle = max(waiting - _waves(report)[1] * issued, 0)
+    return max(idle * near_us, away * pipe_us) / max(apart, 1)
 
 
 def _kept_in_step(report):

@@ -172,7 +172,9 @@ def test_the_documents_figures_are_those_of_the_recordings():
     assert validate.tables() in page
     assert validate.table_of("h100") in page and validate.table_of_kinds() in page
     assert errors() == validate.intervals(), "python -m softgpu.tests.xray.clock.validate"
-    assert {case.name for case in everyone()} == golden.keys() == predicted.keys()
+    waiting = {case.name for case in everyone()} - golden.keys()  # for a GPU, predicted
+    assert waiting <= validate.read(validate.first_said("h200")).keys()
+    assert {case.name for case in everyone()} - waiting == golden.keys() == predicted.keys()
     for name, most in ("h200", 0.13), ("h100", 0.22):
         assert max(found.summary[0] for found, _ in validate.found_of(name)) <= most
         took, said = validate.read(validate.times(name)), validate.predictions(name)

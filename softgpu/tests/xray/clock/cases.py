@@ -12,7 +12,18 @@ from helpers import sources
 from softgpu.contract import DEVICE
 from softgpu.xray.chip import MODELLED
 
-__all__ = ["CASES", "MIDDLING", "Call", "Case", "below", "floats", "module", "power", "zeros"]
+__all__ = [
+    "CASES",
+    "MIDDLING",
+    "Call",
+    "Case",
+    "below",
+    "cases_of",
+    "floats",
+    "module",
+    "power",
+    "zeros",
+]
 
 HERE = Path(__file__).parent
 INT32, INT64 = np.int32, np.int64
@@ -74,6 +85,17 @@ class Case:
         return xray.profile(
             self.function(), *self.passed(), grid=grid, block=block, shared=self.shared, chip=chip
         )
+
+
+def cases_of(wanted, file):
+    """What makes the cases of a set whose kernels are in one file: each a job of its own."""
+
+    def case(kernel, told, grid, block, *arguments, shared=0):
+        name = f"{kernel} {power(told) if isinstance(told, int) else told}"
+        return Case(name, wanted, name, kernel, file, _tuple(grid), _tuple(block),
+                    list(arguments), shared)  # fmt: skip
+
+    return case
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from .cases import SMS, Case, below, floats, zeros
+from .cases import SMS, below, cases_of, floats, zeros
 
 __all__ = ["FURTHER"]
 
 F16, F32, I32, I64, U32 = np.float16, np.float32, np.int32, np.int64, np.uint32
-
-
-def _case(kernel, told, grid, block, *arguments, shared=0):
-    grid, block = (v if isinstance(v, tuple) else (v,) for v in (grid, block))
-    name = f"{kernel} {told}"
-    return Case(
-        name, "further, blind", name, kernel, "further.cu", grid, block, list(arguments), shared
-    )
+_case = cases_of("further, blind", "further.cu")
 
 
 def _sorted(n):

@@ -5,18 +5,12 @@ from math import ceil
 
 import numpy as np
 
-from .cases import Case, below, floats, power, zeros
+from .cases import below, cases_of, floats, zeros
 
 __all__ = ["MECHANISMS"]
 
 I32, U32 = np.int32, np.uint32
-
-
-def _case(kernel, n, grid, block, *arguments):
-    grid = grid if isinstance(grid, tuple) else (grid,)
-    name = f"{kernel} {power(n)}"
-    return Case(name, "mechanisms, blind", name, kernel, "mechanisms.cu", grid, (block,),
-                list(arguments))  # fmt: skip
+_case = cases_of("mechanisms, blind", "mechanisms.cu")
 
 
 def _tiles():

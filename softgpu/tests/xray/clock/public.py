@@ -4,17 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from .cases import SMS, Case, below, floats, zeros
+from .cases import SMS, below, cases_of, floats, zeros
 
 __all__ = ["PUBLIC"]
 
 F16, F32, I8, I32, U8, U32 = np.float16, np.float32, np.int8, np.int32, np.uint8, np.uint32
-
-
-def _case(kernel, told, grid, block, *arguments):
-    grid, block = (v if isinstance(v, tuple) else (v,) for v in (grid, block))
-    name = f"{kernel} {told}"
-    return Case(name, "public, blind", name, kernel, "public.cu", grid, block, list(arguments))
+_case = cases_of("public, blind", "public.cu")
 
 
 def _near(n, many, away=500):

@@ -120,13 +120,14 @@ def everyone():
     """All cases, set by set."""
     from .blind import BLIND
     from .cases import CASES
+    from .fresh import FRESH
     from .further import FURTHER
     from .hopper import HOPPER
     from .mechanisms import MECHANISMS
     from .public import PUBLIC
     from .tensor import TENSOR
 
-    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC, *FURTHER
+    return *CASES, *BLIND, *TENSOR, *HOPPER, *MECHANISMS, *PUBLIC, *FURTHER, *FRESH
 
 
 def each(task, names):

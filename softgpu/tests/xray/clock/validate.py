@@ -46,6 +46,7 @@ SETS = {
     "mechanisms, blind": "register tiles, local memory, structs, scans",
     "public, blind": "kernels of public programs",
     "further, blind": "further kernels of public programs",
+    "fresh, blind": "kernels of other kinds",
     "tensor": "by tensor cores",
     "tensor, blind": "by tensor cores",
     "hopper": "by warpgroups and boxes",
