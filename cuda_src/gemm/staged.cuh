@@ -82,7 +82,8 @@ struct Copier {
             int over_i = ALONG_K ? n / OVER_K : n % OVER_I;
             int more_k = over_k * NEXT_K, more_i = over_i * NEXT_I;
             int bytes = (inside >> over_i & 1) && k + more_k < left ? PACK * sizeof(float) : 0;
-            unsigned place = tile + further(to, more_i) + (KEPT ? 0 : more_k * LINE * sizeof(float));
+            unsigned place =
+                tile + further(to, more_i) + (KEPT ? 0 : more_k * LINE * sizeof(float));
             const float *x = from + (ALONG_K ? more_k : more_i);
             if constexpr (PACK == 4) copy_async(place, x, bytes);
             else copy_element(place, x, bytes);
@@ -112,8 +113,9 @@ struct Quads {
             else
 #pragma unroll
                 for (int e = 0; e < FOUR; ++e)
-                    quads[n][e] = quad(Operand::further(
-                        start ^ (e % 2 * FOUR ^ i / FOUR) * CHUNK, n * STEP) + e / 2 * 128);
+                    quads[n][e] =
+                        quad(Operand::further(start ^ (e % 2 * FOUR ^ i / FOUR) * CHUNK, n * STEP) +
+                             e / 2 * 128);
         }
     }
     // Element `line` of those that are held, at step i.
