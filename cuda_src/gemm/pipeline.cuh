@@ -32,6 +32,14 @@ __device__ constexpr bool is_turned()
 { return sizeof(T) == sizeof(float) && !A_ALONG_K; }
 __device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
 
+// How many lines of a stage an operand takes that is so wide across k.
+template <typename T, bool ALONG_K>
+__device__ constexpr int in_panels(int wide)
+{
+    constexpr int PANEL = LINE / sizeof(T);
+    return ALONG_K ? wide : (wide + PANEL - 1) / PANEL * PANEL;
+}
+
 // Which tile it is: of which product of a batch, or which split of one; where it begins, and its steps along k.
 struct Tile {
     int z, top, left, first, steps;
@@ -74,7 +82,8 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
     constexpr int AT_ONCE = Result::AT_ONCE;
     int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int first = 0; first < COLUMNS; first += PATCH_COLUMNS) {
+    for (int at = 0; at < COLUMNS; at += PATCH_COLUMNS) {
+        int first = min(at, COLUMNS - PATCH_COLUMNS);  // the last may overlap the one before
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < PATCH_COLUMNS / 2; i += 2) {
@@ -105,7 +114,8 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
     constexpr int WIDE = LINE / sizeof(Out), PATCH = HIGH * LINE;
     int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int first = 0; first < COLUMNS; first += WIDE) {
+    for (int at = 0; at < COLUMNS; at += WIDE) {
+        int first = min(at, COLUMNS - WIDE);  // the last may overlap the one before
         unsigned char *patch = patches + (turn++ & 1) * PATCH;
         wait_for_stores<1>();
         __syncwarp();
@@ -273,7 +283,8 @@ template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_
           int APART = 0, bool BOXED = false, int SPLITS = 1, typename Copy, typename Results>
 __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
 {
-    constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
+    constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE;
+    constexpr int STAGE = OF_A + in_panels<T, B_ALONG_K>(COLUMNS) * LINE;
     constexpr bool HOLDS = is_turned<T, A_ALONG_K>();
     constexpr int READER = HOLDS ? 32 : GROUP;  // threads that say together that a stage is read
     extern __shared__ __align__(1024) unsigned char stages[];

@@ -1,11 +1,12 @@
 // A product of matrices of floats by tiles: a block makes ROWS x COLUMNS elements of it,
 //     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)), FOUR neighbours at a time.
 //
-// STAGES of tiles, DEEP along k, which comes first, have room in shared memory. One is multiplied, the others are under
-// way by cp.async: 16 bytes or one float at a time; along k one float, which turns the tile. So matrices may lie at any
-// float, and what is under way needs no registers.
+// STAGES of tiles, DEEP along k, have room in shared memory. One is multiplied, the others are under way by cp.async: 16
+// bytes or one float at a time, so that matrices may lie at any float, and what is under way needs no registers. Floats
+// that come one by one along k turn the tile: k comes first there. In fours along k they stay as they lie (KEPT).
 //
-// A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead.
+// A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead, or
+// for four steps at once where lines are kept.
 // Multiply-adds go to and fro, so that one operand stays from each to the next.
 #pragma once
 #include "gemm/tensor.cuh"
@@ -20,48 +21,69 @@ __device__ inline void copy_element(unsigned to, const void *from, int bytes)
                  : "memory");
 }
 
-// What a block's threads copy of tiles of x, SIDE wide across k.
+// What a block's threads copy of tiles of x, SIDE wide across k. KEPT lines lie in pairs of 128 bytes; the chunks of 16
+// bytes of line i are in places that differ by i / 4 % 8, so that every fourth line of eight is read in different banks.
 template <bool ALONG_K, int SIDE, int DEEP, int PIECE, int THREADS>
 struct Copier {
-    static constexpr int PACK = ALONG_K ? 1 : PIECE / sizeof(float), LINE = SIDE + FOUR;
-    static constexpr int ALONG = THREADS / SIDE > 8 ? THREADS / SIDE : 8;  // neighbouring threads
+    static constexpr int PACK = PIECE / sizeof(float), LINE = SIDE + FOUR;
+    static constexpr bool KEPT = ALONG_K && PACK == FOUR;
+    static constexpr int BYTES = DEEP * (KEPT ? SIDE : LINE) * sizeof(float);
+    static constexpr int TURNING = THREADS / SIDE > 8 ? THREADS / SIDE : 8;
+    static constexpr int ALONG = KEPT ? DEEP / FOUR : TURNING;  // neighbouring threads
     static constexpr int WIDE = ALONG_K ? THREADS / ALONG : THREADS * PACK;
     static constexpr int NEXT_I = WIDE < SIDE ? WIDE : SIDE;  // from copy to copy
-    static constexpr int NEXT_K = ALONG_K ? ALONG : THREADS * PACK / NEXT_I;
+    static constexpr int NEXT_K = ALONG_K ? ALONG * PACK : THREADS * PACK / NEXT_I;
     static constexpr int OVER_I = SIDE / NEXT_I, OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
     static constexpr int COUNT = OVER_I * OVER_K;
+    static_assert(!KEPT || DEEP == 16, "two lines in 128 bytes");
 
     const float *from;
     long long step, next;  // to the next copies, and from the last ones to the next tile
     unsigned to, inside;   // inside: a bit for each of OVER_I
     int k;
+    bool idle;  // there are more threads than pieces
 
     // From a tile on, of the matrix of this block, which is so wide.
     __device__ Copier(const float *x, long long stride, long long batch, long long first,
                       long long begin, long long width)
         : inside(0)
     {
-        k = ALONG_K ? threadIdx.x % ALONG : threadIdx.x * PACK / NEXT_I;
+        k = ALONG_K ? threadIdx.x % ALONG * PACK : threadIdx.x * PACK / NEXT_I;
         int i = ALONG_K ? threadIdx.x / ALONG : threadIdx.x * PACK % NEXT_I;
         long long line = ALONG_K ? first + i : begin + k, place = ALONG_K ? begin + k : first + i;
         from = x + blockIdx.z * batch + line * stride + place;
         step = (ALONG_K ? NEXT_I : NEXT_K) * stride;
         next = (ALONG_K ? DEEP : DEEP * stride) - ((ALONG_K ? OVER_I : OVER_K) - 1) * step;
-        to = (k * LINE + i) * sizeof(float);
+        to = KEPT ? start(i) ^ k / FOUR * CHUNK : (k * LINE + i) * sizeof(float);
+        idle = KEPT ? WIDE > SIDE && i >= SIDE : NEXT_K > DEEP && k >= DEEP;
 #pragma unroll
         for (int n = 0; n < OVER_I; ++n) inside |= unsigned(first + i + n * NEXT_I < width) << n;
     }
+    // Where line i begins; and where a place is so many lines further on, if their number is a multiple of a power of two
+    // that the place's own number is less than.
+    static __device__ unsigned start(int i)
+    {
+        if (!KEPT) return i * sizeof(float);
+        return i / 2 * 128 + (i % 2 * FOUR ^ i / FOUR % 8) * CHUNK;
+    }
+    static __device__ unsigned further(unsigned place, int lines)
+    {
+        if (!KEPT) return place + lines * sizeof(float);
+        return (place ^ lines / FOUR % 8 * CHUNK) + lines / 2 * 128;
+    }
+
     // Begins all copies of a tile, where so many elements of k are left; zeros for what is past an edge.
     __device__ void copy(unsigned tile, int left)
     {
-        if (NEXT_K > DEEP && k >= DEEP) return;
+        if (idle) return;
 #pragma unroll
         for (int n = 0; n < COUNT; ++n) {
             int over_k = ALONG_K ? n % OVER_K : n / OVER_I;
             int over_i = ALONG_K ? n / OVER_K : n % OVER_I;
             int more_k = over_k * NEXT_K, more_i = over_i * NEXT_I;
             int bytes = (inside >> over_i & 1) && k + more_k < left ? PACK * sizeof(float) : 0;
-            unsigned place = tile + to + (more_k * LINE + more_i) * sizeof(float);
+            unsigned place =
+                tile + further(to, more_i) + (KEPT ? 0 : more_k * LINE * sizeof(float));
             const float *x = from + (ALONG_K ? more_k : more_i);
             if constexpr (PACK == 4) copy_async(place, x, bytes);
             else copy_element(place, x, bytes);
@@ -71,42 +93,69 @@ struct Copier {
     }
 };
 
+// What a lane holds of an operand: COUNT quads of lines, STEP lines apart; of four steps along k where lines are kept, of
+// this step and the next one otherwise.
+template <typename Operand, int COUNT, int STEP>
+struct Quads {
+    using Quad = Packed<float, FOUR>;
+    static constexpr bool KEPT = Operand::KEPT;
+    Quad quads[COUNT][KEPT ? FOUR : 2];
+    unsigned start;
+
+    __device__ void load(const unsigned char *tile, int i)
+    {
+        auto quad = [&](unsigned place) { return *reinterpret_cast<const Quad *>(tile + place); };
+#pragma unroll
+        for (int n = 0; n < COUNT; ++n) {
+            if (!KEPT)
+                quads[n][i % 2] =
+                    quad(Operand::further(start, n * STEP) + i * Operand::LINE * sizeof(float));
+            else
+#pragma unroll
+                for (int e = 0; e < FOUR; ++e)
+                    quads[n][e] =
+                        quad(Operand::further(start ^ (e % 2 * FOUR ^ i / FOUR) * CHUNK, n * STEP) +
+                             e / 2 * 128);
+        }
+    }
+    // Element `line` of those that are held, at step i.
+    __device__ float at(int line, int i)
+    {
+        Quad *of = quads[line / FOUR];
+        return KEPT ? of[line % FOUR][i % FOUR] : of[i % 2][line % FOUR];
+    }
+};
+
 template <int ROWS, int COLUMNS, int DEEP, int STAGES, int WARP_ROWS, int WARP_COLUMNS, typename A,
           typename B, typename Out>
 __device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
 {
     constexpr int TALL = WARP_ROWS / LANES_DOWN / FOUR, BROAD = WARP_COLUMNS / LANES_ACROSS / FOUR;
-    constexpr int OF_A = DEEP * A::LINE, STAGE = OF_A + DEEP * B::LINE, BYTES = sizeof(float);
+    constexpr int OF_A = A::BYTES, STAGE = OF_A + B::BYTES;
     using Quad = Packed<float, FOUR>;
-    extern __shared__ __align__(16) float tiles_of_floats[];
+    extern __shared__ __align__(128) unsigned char tiles_of_floats[];
     unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
     long long depth = share.end - share.begin;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / LANES_ACROSS * FOUR;
     int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % LANES_ACROSS * FOUR;
-    Quad p[2][TALL], q[2][BROAD], sum[TALL][FOUR][BROAD] = {};
-    auto load = [&](int to, int tile, int i) {
-        const float *of_a = tiles_of_floats + tile + i * A::LINE + y;
-        const float *of_b = tiles_of_floats + tile + OF_A + i * B::LINE + x;
-#pragma unroll
-        for (int h = 0; h < TALL; ++h)
-            p[to][h] = *reinterpret_cast<const Quad *>(of_a + h * LANES_DOWN * FOUR);
-#pragma unroll
-        for (int w = 0; w < BROAD; ++w)
-            q[to][w] = *reinterpret_cast<const Quad *>(of_b + w * LANES_ACROSS * FOUR);
-    };
+    Quad sum[TALL][FOUR][BROAD] = {};
+    Quads<A, TALL, LANES_DOWN * FOUR> p;
+    Quads<B, BROAD, LANES_ACROSS * FOUR> q;
+    p.start = A::start(y), q.start = B::start(x);
 
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
-        a.copy(shared + stage * STAGE * BYTES, more);
-        b.copy(shared + (stage * STAGE + OF_A) * BYTES, more);
+        a.copy(shared + stage * STAGE, more);
+        b.copy(shared + stage * STAGE + OF_A, more);
         close_group();
     }
     int tile = 0, free = (STAGES - 1) * STAGE;
     wait_for_groups<STAGES - 2>();
     __syncthreads();
-    load(0, tile, 0);
+    if (!A::KEPT) p.load(tiles_of_floats, 0);
+    if (!B::KEPT) q.load(tiles_of_floats + OF_A, 0);
     for (long long k = 0; k < depth; k += DEEP) {
         int more = min(depth - k - (STAGES - 1) * DEEP, (long long)DEEP);
 #pragma unroll
@@ -116,10 +165,12 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 wait_for_groups<STAGES - 2>();
                 __syncthreads();
             }
-            load((i + 1) % 2, tile, (i + 1) % DEEP);
+            const unsigned char *from = tiles_of_floats + tile;
+            if (A::KEPT ? i % FOUR == 0 : true) p.load(from, A::KEPT ? i : (i + 1) % DEEP);
+            if (B::KEPT ? i % FOUR == 0 : true) q.load(from + OF_A, B::KEPT ? i : (i + 1) % DEEP);
             if (i == 0) {  // at one step: spread over several, they cost registers
-                a.copy(shared + free * BYTES, more);
-                b.copy(shared + (free + OF_A) * BYTES, more);
+                a.copy(shared + free, more);
+                b.copy(shared + free + OF_A, more);
                 close_group();
                 if ((free += STAGE) == STAGES * STAGE) free = 0;
             }
@@ -129,7 +180,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 for (int turn = 0; turn < BROAD * FOUR; ++turn) {
                     int column = row % 2 ? turn : BROAD * FOUR - 1 - turn;
                     sum[row / FOUR][row % FOUR][column / FOUR][column % FOUR] +=
-                        p[i % 2][row / FOUR][row % FOUR] * q[i % 2][column / FOUR][column % FOUR];
+                        p.at(row, i) * q.at(column, i);
                 }
         }
     }

@@ -36,17 +36,18 @@ __device__ inline unsigned long long described(unsigned place, int panel)
 #define HOLD8(n)                                                                                   \
     "+f"(sum[n]), "+f"(sum[n + 1]), "+f"(sum[n + 2]), "+f"(sum[n + 3]), "+f"(sum[n + 4]),          \
         "+f"(sum[n + 5]), "+f"(sum[n + 6]), "+f"(sum[n + 7])
-#define HOLD32(n) HOLD8(n), HOLD8(n + 8), HOLD8(n + 16), HOLD8(n + 24)
+#define HOLD16(n) HOLD8(n), HOLD8(n + 8)
+#define HOLD32(n) HOLD16(n), HOLD16(n + 16)
 #define NAME16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define NAME32 NAME16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define NAME48 NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define NAME64 NAME48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define NAME96                                                                                     \
-    NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84," \
-           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define NAME80 NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define NAME96 NAME80 ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define NAME112                                                                                    \
+    NAME96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define NAME128                                                                                    \
-    NAME96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,"    \
-           "%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+    NAME112 ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define GROUP_PRODUCT(T, TYPES, COLUMNS, NAMES, A, B, ADDS, TURNED, ...)                           \
     template <bool A_ALONG_K, bool B_ALONG_K>                                                      \
     __device__ void multiply_add(float (&sum)[COLUMNS / 2], unsigned long long a,                  \
@@ -77,8 +78,12 @@ __device__ inline unsigned long long described(unsigned place, int panel)
     GROUP_PRODUCT(T, TYPES, 64, NAME32, "%32", "%33", "%34", TURN(", %35, %36"), HOLD32(0))        \
     GROUP_PRODUCT(T, TYPES, 128, NAME64, "%64", "%65", "%66", TURN(", %67, %68"), HOLD32(0),       \
                   HOLD32(32))                                                                      \
+    GROUP_PRODUCT(T, TYPES, 160, NAME80, "%80", "%81", "%82", TURN(", %83, %84"), HOLD32(0),       \
+                  HOLD32(32), HOLD16(64))                                                          \
     GROUP_PRODUCT(T, TYPES, 192, NAME96, "%96", "%97", "%98", TURN(", %99, %100"), HOLD32(0),      \
                   HOLD32(32), HOLD32(64))                                                          \
+    GROUP_PRODUCT(T, TYPES, 224, NAME112, "%112", "%113", "%114", TURN(", %115, %116"), HOLD32(0), \
+                  HOLD32(32), HOLD32(64), HOLD16(96))                                              \
     GROUP_PRODUCT(T, TYPES, 256, NAME128, "%128", "%129", "%130", TURN(", %131, %132"), HOLD32(0), \
                   HOLD32(32), HOLD32(64), HOLD32(96))
 #define HELD_PRODUCTS(T, TYPES, TURN)                                                              \
@@ -86,16 +91,20 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                  HOLD32(0))                                                                        \
     HELD_PRODUCT(T, TYPES, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", TURN(", %70"),         \
                  HOLD32(0), HOLD32(32))                                                            \
+    HELD_PRODUCT(T, TYPES, 160, NAME80, "%80, %81, %82, %83", "%84", "%85", TURN(", %86"),         \
+                 HOLD32(0), HOLD32(32), HOLD16(64))                                                \
     HELD_PRODUCT(T, TYPES, 192, NAME96, "%96, %97, %98, %99", "%100", "%101", TURN(", %102"),      \
                  HOLD32(0), HOLD32(32), HOLD32(64))                                                \
+    HELD_PRODUCT(T, TYPES, 224, NAME112, "%112, %113, %114, %115", "%116", "%117", TURN(", %118"), \
+                 HOLD32(0), HOLD32(32), HOLD32(64), HOLD16(96))                                    \
     HELD_PRODUCT(T, TYPES, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", TURN(", %134"), \
                  HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
 // Of heads of 32 and of 96 elements, as many columns.
 #define HELD_HEADS(T, TYPES, TURN)                                                                 \
     HELD_PRODUCT(T, TYPES, 32, NAME16, "%16, %17, %18, %19", "%20", "%21", TURN(", %22"),          \
-                 HOLD8(0), HOLD8(8))                                                               \
+                 HOLD16(0))                                                                        \
     HELD_PRODUCT(T, TYPES, 96, NAME48, "%48, %49, %50, %51", "%52", "%53", TURN(", %54"),          \
-                 HOLD32(0), HOLD8(32), HOLD8(40))
+                 HOLD32(0), HOLD16(32))
 #define SAID(words) words
 #define UNSAID(words) ""
 GROUP_PRODUCTS(half, "k16.f32.f16.f16", SAID)

@@ -21,6 +21,7 @@ KINDS = "half", "__nv_bfloat16", "float", "e4m3", "e5m2"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
+PANEL = DEEP  # columns of a box of lines across k
 MOST_COORDINATE = 1 << 31
 LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
@@ -76,7 +77,8 @@ class Tile:
 
     @property
     def shared_bytes(self):
-        return self.stages * (self.rows + self.columns) * LINE + self.rows // 16 * PATCH_BYTES
+        lines = self.rows + ceil_divide(self.columns, PANEL) * PANEL
+        return self.stages * lines * LINE + self.rows // 16 * PATCH_BYTES
 
 
 TILES = (
@@ -87,6 +89,8 @@ TILES = (
     Tile(64, 128, 8, 0.23, 0.15, 0.31),
     Tile(64, 64, 10, 0.166, 0.15, 0.22),
     Tile(128, 192, 4, 0.45, 0.9),
+    Tile(128, 160, 4, 0.39, 0.7),
+    Tile(128, 224, 4, 0.52, 1.05),
 )
 
 
@@ -110,8 +114,8 @@ class Tiling(tuning.Tiling):
         alone_us = 0 if turned else ALONE_US.get(pack or packed(n, "half"), 0)
         for tile in TILES:
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
-            if step_us is None:
-                continue
+            if step_us is None or tile.columns % PANEL and not joins:
+                continue  # convolutions store whole panels
             step_us *= TURNED if turned else 1
             rest_us = tile.rest_us + tile.columns * alone_us
             lines = tile.rows * touched[0] + tile.columns * touched[1]

@@ -259,6 +259,16 @@ class Tile:
     def threads(self):
         return 32 * self.rows * self.columns // prod(self.warp) if self.warp else 256
 
+    @property
+    def keeps(self):
+        """Whether lines along k stay so in shared memory, if four elements are copied at once: a
+        thread holds four steps of them, for which larger tiles lack registers."""
+        return 0 < prod(self.warp) <= MOST_KEPT
+
+    def copied_singly(self, along_k, pack):
+        """Whether an operand is copied element by element."""
+        return pack == 1 or along_k and not self.keeps
+
     def shared_bytes(self, joined):
         """Return the shared memory for stages, which is also that for the sums that a cluster
         adds."""
@@ -275,8 +285,8 @@ TILES = (
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
 STAGED = (  # of gemm/staged.cu
-    Tile(256, 128, 16, 1, 1.41, 1.33, 4.8, (64, 64), 0.23),
-    Tile(128, 128, 16, 2, 1.1, 0.58, 1.3, (32, 64), 0.20),
+    Tile(256, 128, 16, 1, 1.41, 1.33, 4.8, (64, 64), 0.17),
+    Tile(128, 128, 16, 2, 1.1, 0.58, 1.3, (32, 64), 0.17),
     Tile(128, 64, 16, 3, 0.66, 0.45, 0.6, (32, 64), 0.08),
     Tile(64, 128, 16, 3, 0.66, 0.297, 1.2, (32, 64), 0.08),
     Tile(64, 64, 16, 4, 0.27, 0.21, 0.8, (32, 32), 0.022),
@@ -287,6 +297,7 @@ STAGED = (  # of gemm/staged.cu
     Tile(16, 128, 16, 4, 0.245, 0.159, 0.24, (16, 32), 0.046),
 )
 DEEP, STAGES = 8, 3
+MOST_KEPT = 32 * 32  # elements of a warp's part of a tile
 JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
@@ -308,14 +319,15 @@ class Tiling(tuning.Tiling):
 
     @classmethod
     def ways(cls, m, n, k, wide, batch=1, staged=False, gathered=False, packed=True,
-             singly=(False, False)):  # fmt: skip
+             loads=()):  # fmt: skip
         """Return all tilings. staged: whether tiles come in stages, whose splits clusters may add;
         gathered: whether each element of b has to be found; packed: whether several elements are
-        loaded at once; singly: whether a and b are copied element by element."""
+        loaded at once; loads: of a and b, whether lines are along k, and the elements of a load."""
         found, deep = [], ceil_divide(k, DEEP)
         for tile in STAGED if staged else TILES:
             more, broad = GATHER_US * tile.columns * gathered, gathered and tile.columns > 128
-            lines = tile.rows * singly[0] + tile.columns * singly[1]
+            sides = zip((tile.rows, tile.columns), loads)
+            lines = sum(side for side, load in sides if tile.copied_singly(*load))
             more += tile.singly_us * lines / (tile.rows + tile.columns)
             times = 1 if packed else UNPACKED
             alone, each = (times * us + more for us in (tile.alone_us, tile.each_us))
@@ -410,7 +422,9 @@ def launch(tiling, sizes, batch, types, ways, packs):
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
         choices |= {"DEEP": tile.deep, "STAGES": STAGES}
         choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
-        choices |= {f"{name}_PIECE": 4 * pack for name, pack in zip("AB", packs)}
+        for name, pack in zip("AB", packs):
+            singly = tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
+            choices[f"{name}_PIECE"] = 4 if singly else 16
         if tiling.joined:
             file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
     else:
@@ -479,8 +493,7 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
         staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
         packed = staged or set(loads) == {most_packed(wide)}
         along_k = ways[0].by_rows, not ways[1].by_rows
-        singly = [staged and (along or pack == 1) for along, pack in zip(along_k, loads)]
-        told = {"staged": staged, "packed": packed, "singly": singly}
+        told = {"staged": staged, "packed": packed, "loads": list(zip(along_k, loads))}
         tilings = Tiling.ways(m, n, k, wide, batch, **told)
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
