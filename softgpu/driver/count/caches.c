@@ -82,8 +82,21 @@ void touches_sectors(Touches *t, const Touch *who, const Sectors *s)
             if (s->bytes[i] == UINT32_MAX) full |= bit;
             left &= ~(1u << i);
         }
-        touches_add(t, who, line, sectors, full);
+        touches_add(t, *who, line, sectors, full);
     }
+}
+
+bool touches_again(Touches *t, uint32_t first, uint32_t count, const Touch *who)
+{
+    if (t->count + count > t->room) return false;
+    for (const Touch *of = t->touches + first, *end = of + count; of < end; of++) {
+        Touch *to = &t->touches[t->count++];
+        *to = *who;
+        to->line = of->line;
+        to->sectors = of->sectors;
+        to->full = of->full;
+    }
+    return true;
 }
 
 void touches_forget(Touches *next)

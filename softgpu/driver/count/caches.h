@@ -8,14 +8,12 @@
 
 /* A warp's access to one line of global memory. */
 typedef struct {
-    uint64_t line;
-    uint32_t block, at; /* at: instructions that the warp had done */
-    uint32_t site;
-    uint8_t sectors, full; /* bits; full: those that a store fills */
-    uint8_t kind;          /* SITE_..., or IN_BULK: a load that passes by the L1 */
+    uint32_t line, block, at;       /* at: instructions that the warp had done */
+    uint32_t site : 20, kind : 4;   /* kind: SITE_..., or IN_BULK: a load that passes by the L1 */
+    uint32_t sectors : 4, full : 4; /* bits; full: those that a store fills */
 } Touch;
 
-#define IN_BULK 0xffu
+#define IN_BULK 0xfu
 
 /* The accesses of one worker to every 2^k-th page, chosen by a hash so that there is room. */
 typedef struct {
@@ -27,37 +25,21 @@ typedef struct {
 bool touches_make_room(Touches *, uint64_t line); /* false: not for this line */
 bool touches_kept(uint64_t line, uint64_t skip);
 
-static inline void touches_add(Touches *t, const Touch *who, uint64_t line, uint8_t sectors,
-                               uint8_t full)
+/* The touch says who, when and why. */
+static inline void touches_add(Touches *t, Touch who, uint32_t line, uint32_t sectors,
+                               uint32_t full)
 {
+    if (t->skip && !touches_kept(line, t->skip)) return;
     if (t->count == t->room && !touches_make_room(t, line)) return;
-    Touch *to = &t->touches[t->count++]; /* field by field: fresh stores are slow to read as one */
-    to->line = line;
-    to->block = who->block;
-    to->at = who->at;
-    to->site = who->site;
-    to->sectors = sectors;
-    to->full = full;
-    to->kind = who->kind;
-}
-
-/* From the first to the one before the last. */
-static inline uint8_t touches_bits(uint32_t first, uint32_t last)
-{ return first < last ? (1u << last) - (1u << first) : 0; }
-
-/* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
-static inline void touches_range(Touches *t, const Touch *who, uint64_t first, uint64_t last)
-{
-    for (uint64_t line = first / LINE; line <= last / LINE; line++) {
-        if (t->skip && !touches_kept(line, t->skip)) continue;
-        uint64_t begin = line * LINE, from = first > begin ? first - begin : 0;
-        uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
-        touches_add(t, who, line, touches_bits(from / SECTOR, (end + SECTOR - 1) / SECTOR),
-                    touches_bits((from + SECTOR - 1) / SECTOR, end / SECTOR));
-    }
+    who.line = line;
+    who.sectors = sectors;
+    who.full = full;
+    t->touches[t->count++] = who;
 }
 
 void touches_sectors(Touches *, const Touch *who, const Sectors *);
+/* Adds those from `first` on again, as somebody else's; false: there is no room. */
+bool touches_again(Touches *, uint32_t first, uint32_t count, const Touch *who);
 void touches_forget(Touches *); /* the launch's; its room goes to an empty one, or NULL */
 void touches_keep(Touches *);   /* adds it to the launch's, and empties it */
 

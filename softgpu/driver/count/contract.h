@@ -64,7 +64,8 @@ typedef struct Row {
     uint64_t first;
     uint32_t at, site; /* at: instructions that the warp had executed */
     uint32_t counter;  /* the first of the site's */
-    uint16_t warp, bytes;
+    uint8_t warp, kind;
+    uint16_t bytes;
 } Row;
 typedef struct Rows {
     Row *next, *end;

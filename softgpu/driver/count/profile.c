@@ -19,15 +19,16 @@
 #define MAX_SAMPLES (1u << 13)
 #define SAMPLES_A_SITE 128
 
-/* Which sectors of one allocation the launch has touched: a byte for each; and how many turns
-   atomics took at each. moved: from its addresses to those that the caches' model has. */
+/* Which sectors of one allocation a worker has touched, and how many turns atomics took at each.
+   moved: from its addresses to those that the caches' model has. */
 typedef struct TouchMap {
     struct TouchMap *next;
     uint64_t begin, end, moved;
-    uint8_t *read, *written;
-    uint32_t *turns;
-    bool has_turns;
+    uint64_t line, count; /* the first that it has, moved, and how many */
+    uint8_t *lines;       /* of each, the sectors that were READ and WRITTEN; NULL: none yet */
+    uint32_t *turns;      /* of each sector; NULL: none yet */
 } TouchMap;
+enum { READ = 1, WRITTEN = 1 << LINE / SECTOR, ALL = WRITTEN - READ };
 
 /* Warps that have arrived at one barrier of a block since it last opened. */
 typedef struct {
@@ -36,6 +37,16 @@ typedef struct {
     uint32_t most, busiest; /* busiest: how many warps did the most */
     uint64_t sum;
 } Gathering;
+
+/* The last access whose lanes may be anywhere. Others often follow that touch the same sectors. */
+typedef struct {
+    uint64_t address[LANES];
+    uint32_t mask, bytes, kind;
+    uint32_t counts[COUNT_NEAR + 1];
+    TouchMap *in;
+    uint32_t first, count; /* its touches in the trace, */
+    uint64_t skip;         /* which was as sparse as this */
+} Scattered;
 
 #define HINTS 64
 #define PLACE 512u /* bytes: a GPU's driver begins allocations at multiples of these */
@@ -49,6 +60,8 @@ typedef struct Counting {
     Gathering gathering[BARRIERS];
     Rows rows;
     Touches trace;
+    Scattered last;
+    TouchMap *touched;
     TouchMap *hint[HINTS]; /* by site: what it last touched */
 } Counting;
 
@@ -56,7 +69,7 @@ static _Thread_local Profile result;
 static _Thread_local uint64_t wanted_block;
 static Profile *active; /* the launch that runs, with the lock held */
 static uint64_t watched_block;
-static TouchMap *touch_maps;
+static TouchMap *touch_maps; /* of all workers */
 static pthread_mutex_t lists_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Counting *all_counting; /* all of them */
 static uint16_t *site_samples;
@@ -74,6 +87,8 @@ static TouchMap *placed(const Allocation *a)
     if (s || !(s = calloc(1, sizeof *s))) return s;
     *s = (TouchMap){.next = touch_maps, .begin = a->begin, .end = a->end};
     s->moved = next_place + a->begin % LINE - a->begin;
+    s->line = (s->begin + s->moved) / LINE;
+    s->count = (s->end - 1 + s->moved) / LINE - s->line + 1;
     next_place += (a->begin % LINE + a->end - a->begin) / PLACE * PLACE + PLACE;
     return touch_maps = s;
 }
@@ -89,51 +104,67 @@ static void place_arguments(const Job *job)
     }
 }
 
-static TouchMap *touch_map_at(uint64_t address)
+static TouchMap *touch_map_at(Counting *own, uint64_t address)
 {
-    const Allocation *found = memory_find(address);
-    if (!found) return NULL;
+    static TouchMap nowhere;
+    TouchMap *s = own->touched, *common;
+    while (s && address - s->begin >= s->end - s->begin) s = s->next;
+    const Allocation *found = s ? NULL : memory_find(address);
+    if (!found) return s ? s : &nowhere;
     pthread_mutex_lock(&lists_mutex);
-    TouchMap *s = placed(found);
-    if (s && !s->read) {
-        size_t sectors = (found->end - found->begin) / SECTOR + 2;
-        s->read = map_pages(sectors);
-        s->written = map_pages(sectors);
-        s->turns = map_pages(sectors * sizeof *s->turns);
-    }
+    common = placed(found);
     pthread_mutex_unlock(&lists_mutex);
-    return s && s->read && s->written && s->turns ? s : NULL;
+    if (!common || !(s = malloc(sizeof *s))) return &nowhere;
+    *s = *common;
+    s->next = own->touched;
+    s->lines = map_pages(s->count);
+    if (!s->lines) s->count = 0;
+    return own->touched = s;
 }
 
-/* Allocations begin at multiples of 256 bytes; a variable in a module may not. */
-static uint64_t sector_in(const TouchMap *s, uint64_t address)
-{ return address / SECTOR - s->begin / SECTOR; }
-
-static inline void set(uint8_t *sectors, uint64_t count)
-{
-    if (count == LINE / SECTOR) memset(sectors, 1, LINE / SECTOR); /* most are: without a call */
-    else memset(sectors, 1, count);
-}
-
-/* The same of sectors whose addresses are moved; by how much is a multiple of their size. */
-static inline void set_all(uint8_t *sectors, const TouchMap *s, const Sectors *which)
-{
-    const uint64_t from = (int64_t)s->moved / SECTOR + s->begin / SECTOR;
-    for (uint32_t i = 0; i < which->count; i++) sectors[which->id[i] - from] = 1;
-}
-
-/* These bytes of one allocation are read or written, in all sectors that they are in. Returns what
-   their addresses are moved by for the caches. */
-static uint64_t note_touched(Counting *own, uint32_t site, uint64_t first, uint64_t last,
-                             uint32_t kind)
+/* What a site touches at an address; nothing, at no address, if no allocation is there. */
+static inline TouchMap *touched_by(Counting *own, uint32_t site, uint64_t address)
 {
     TouchMap **hint = &own->hint[site % HINTS], *s = *hint;
-    if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
-    if (!s) return 0;
-    uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
-    if (kind != SITE_STORE) set(s->read + from, count - from);
-    if (kind != SITE_LOAD) set(s->written + from, count - from);
-    return s->moved;
+    if (!s || address - s->begin >= s->end - s->begin) *hint = s = touch_map_at(own, address);
+    return s;
+}
+
+static inline uint32_t how_touched(uint32_t kind)
+{
+    return kind == SITE_LOAD || kind == IN_BULK ? READ
+           : kind == SITE_STORE                 ? WRITTEN
+                                                : READ | WRITTEN;
+}
+
+static inline void touch(const TouchMap *s, uint64_t line, uint32_t sectors, uint32_t how)
+{
+    if (line - s->line < s->count) s->lines[line - s->line] |= sectors * how;
+}
+
+/* From the first to the one before the last. */
+static inline uint32_t bits(uint32_t first, uint32_t last)
+{ return first < last ? (1u << last) - (1u << first) : 0; }
+
+static inline void touch_line(Touches *trace, const TouchMap *s, Touch who, uint64_t line,
+                              uint32_t sectors, uint32_t full)
+{
+    touch(s, line, sectors, how_touched(who.kind));
+    touches_add(trace, who, line, sectors, full);
+}
+
+/* These bytes are read or written, in all sectors that they are in. */
+static void touch_range(Touches *trace, const TouchMap *s, Touch who, uint64_t first,
+                        uint64_t bytes)
+{
+    const uint64_t last = first + s->moved + bytes - 1;
+    first += s->moved;
+    for (uint64_t line = first / LINE; line <= last / LINE; line++) {
+        uint64_t begin = line * LINE, from = first > begin ? first - begin : 0;
+        uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
+        touch_line(trace, s, who, line, bits(from / SECTOR, (end + SECTOR - 1) / SECTOR),
+                   bits((from + SECTOR - 1) / SECTOR, end / SECTOR));
+    }
 }
 
 /* Moves all addresses; says whether the mask's are all in the allocation. */
@@ -157,35 +188,46 @@ static Touch touch_of(const Counting *own, uint32_t warp, uint32_t done, uint32_
     return (Touch){.block = own->block - 1, .at = at, .site = site, .kind = kind};
 }
 
-/* What has been noted, before anything else of the block is traced. */
-static void count_rows(Counting *own, const Job *job, uint64_t *counters)
+/* Adds what is counted of bytes in a row. */
+static inline void count_row(uint64_t *count, uint64_t first, uint64_t bytes)
+{
+    const uint64_t last = first + bytes - 1;
+    count[COUNT_REQUESTS]++;
+    count[COUNT_SECTORS] += last / SECTOR - first / SECTOR + 1;
+    count[COUNT_IDEAL] += (bytes + SECTOR - 1) / SECTOR;
+    count[COUNT_LINES] += last / LINE - first / LINE + 1;
+    count[COUNT_NEAR] += (bytes + LINE - 1) / LINE;
+}
+
+/* What has been noted, before anything else of the block is traced. Most rows are one line. */
+static void count_rows(Counting *own, uint64_t *counters)
 {
     for (const Row *r = own->rows.of; r < own->rows.next; r++) {
-        uint64_t *count = counters + r->counter, first = r->first, last = first + r->bytes - 1;
-        const Touch who = touch_of(own, r->warp, r->at, r->site, job->kernel->sites[r->site].kind);
-        count[COUNT_REQUESTS]++;
-        count[COUNT_SECTORS] += last / SECTOR - first / SECTOR + 1;
-        count[COUNT_IDEAL] += (r->bytes + SECTOR - 1u) / SECTOR;
-        count[COUNT_LINES] += last / LINE - first / LINE + 1;
-        count[COUNT_NEAR] += (r->bytes + LINE - 1u) / LINE;
-        const uint64_t moved = note_touched(own, r->site, first, last, who.kind);
-        touches_range(&own->trace, &who, first + moved, last + moved);
+        const Touch who = touch_of(own, r->warp, r->at, r->site, r->kind);
+        const TouchMap *s = touched_by(own, r->site, r->first);
+        if (r->first % LINE || r->bytes != LINE) {
+            count_row(counters + r->counter, r->first, r->bytes);
+            touch_range(&own->trace, s, who, r->first, r->bytes);
+        } else {
+            count_row(counters + r->counter, 0, LINE);
+            touch_line(&own->trace, s, who, (r->first + s->moved) / LINE, ALL, ALL);
+        }
     }
     own->rows.next = own->rows.of;
     own->rows.end = own->rows.of + sizeof own->rows.of / sizeof *own->rows.of;
 }
 
-void sg_profile_noted(Warp *w) { count_rows(w->worker->counting, w->worker->job, w->counters); }
+void sg_profile_noted(Warp *w) { count_rows(w->worker->counting, w->counters); }
 
 /* How atomics are spread: over one line where they are all there, over n where n have as many. */
-static void add_up_turns(const TouchMap *s, size_t sectors, Touched *t)
+static void add_up_turns(const TouchMap *s, Touched *t)
 {
     double squares = 0;
-    for (size_t i = 0; i < sectors;) {
-        uint64_t of_line = 0, line = (s->begin / SECTOR + i) * SECTOR / LINE;
-        for (; i < sectors && (s->begin / SECTOR + i) * SECTOR / LINE == line; i++) {
-            of_line += s->turns[i];
-            if (s->turns[i] > t->hottest) t->hottest = s->turns[i];
+    for (const uint32_t *line = s->turns; line < s->turns + s->count * (LINE / SECTOR);) {
+        uint64_t of_line = 0;
+        for (const uint32_t *end = line + LINE / SECTOR; line < end; line++) {
+            of_line += *line;
+            if (*line > t->hottest) t->hottest = *line;
         }
         t->turns += of_line;
         squares += (double)of_line * of_line;
@@ -193,15 +235,40 @@ static void add_up_turns(const TouchMap *s, size_t sectors, Touched *t)
     if (squares) t->spread = (double)t->turns * t->turns / squares;
 }
 
-VECTORISED static void count_touched(const TouchMap *s, size_t sectors, Touched *t)
+static void count_touched(const TouchMap *s, Touched *t)
 {
-    uint64_t read = 0, written = 0, touched = 0;
-    for (size_t i = 0; i < sectors; i++) {
-        read += s->read[i];
-        written += s->written[i];
-        touched += s->read[i] | s->written[i];
+    const uint64_t *lines = (const uint64_t *)s->lines, all = UINT64_MAX / 0xff * ALL; /* 8 each */
+    for (uint64_t i = 0; i < (s->count + 7) / 8; i++) {
+        const uint64_t read = lines[i] / READ & all, written = lines[i] / WRITTEN & all;
+        t->read += __builtin_popcountll(read);
+        t->written += __builtin_popcountll(written);
+        t->touched += __builtin_popcountll(read | written);
     }
-    t->read = read, t->written = written, t->touched = touched;
+}
+
+static void unmap(TouchMap *s)
+{
+    if (s->lines) munmap(s->lines, s->count);
+    if (s->turns) munmap(s->turns, s->count * (LINE / SECTOR) * sizeof *s->turns);
+    free(s);
+}
+
+/* What a worker has touched goes to all workers' maps. */
+static void gather_touched(Counting *own)
+{
+    for (TouchMap *s = own->touched, *next; s; s = next) {
+        TouchMap *all = touch_maps;
+        while (all->begin != s->begin) all = all->next;
+        next = s->next;
+        for (uint64_t i = 0; all->lines && s->lines && i < s->count; i++)
+            if (s->lines[i]) all->lines[i] |= s->lines[i]; /* no page without need */
+        for (uint64_t i = 0; all->turns && s->turns && i < s->count * (LINE / SECTOR); i++)
+            if (s->turns[i]) all->turns[i] += s->turns[i];
+        if (!all->lines) all->lines = s->lines, s->lines = NULL;
+        if (!all->turns) all->turns = s->turns, s->turns = NULL;
+        unmap(s);
+    }
+    own->touched = NULL;
 }
 
 static void add_up(Profile *p)
@@ -211,16 +278,12 @@ static void add_up(Profile *p)
     p->touched = calloc(count + 1, sizeof *p->touched);
     while (touch_maps) {
         TouchMap *s = touch_maps;
-        size_t sectors = s->read ? sector_in(s, s->end - 1) + 1 : 0;
         Touched t = {.begin = s->begin, .end = s->end};
-        count_touched(s, sectors, &t);
-        if (s->has_turns) add_up_turns(s, sectors, &t);
+        if (s->lines) count_touched(s, &t);
+        if (s->turns) add_up_turns(s, &t);
         if (p->touched && t.touched) p->touched[p->touched_count++] = t;
-        munmap(s->read, sectors + 1);
-        munmap(s->written, sectors + 1);
-        munmap(s->turns, (sectors + 1) * sizeof *s->turns);
         touch_maps = s->next;
-        free(s);
+        unmap(s);
     }
 }
 
@@ -291,29 +354,72 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
 
 /* ---- global and local memory ---- */
 
+static inline void add_counts(uint64_t *count, const uint32_t *more)
+{
+    for (uint32_t i = 0; i <= COUNT_NEAR; i++) count[i] += more[i];
+}
+
+/* Whether an access touches the sectors that the last one did, each lane as far on as the others:
+   then it counts as much. */
+VECTORISED static bool is_alike(const Scattered *last, const uint64_t *address, uint32_t mask)
+{
+    const uint64_t first = __builtin_ctz(mask), on = address[first] - last->address[first];
+    uint64_t differ = on & 3; /* words may begin elsewhere */
+    for (uint64_t i = 0; i < LANES; i++) {
+        const uint64_t before = last->address[i], active = -((uint64_t)mask >> i & 1);
+        differ |= ((address[i] - before - on) | (address[i] ^ before) / SECTOR) & active;
+    }
+    return !differ;
+}
+
+static bool count_alike(Counting *own, uint64_t *count, const uint64_t *address, uint32_t mask,
+                        uint32_t bytes, const Touch *who)
+{
+    const Scattered *last = &own->last;
+    if (mask != last->mask || bytes != last->bytes || who->kind != last->kind) return false;
+    if (own->trace.skip != last->skip || !is_alike(last, address, mask)) return false;
+    if (!touches_again(&own->trace, last->first, last->count, who)) return false;
+    own->hint[who->site % HINTS] = last->in;
+    add_counts(count, last->counts);
+    return true;
+}
+
 static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
     _Alignas(64) uint64_t moved[LANES];
     Counting *own = w->worker->counting;
-    count_rows(own, w->worker->job, w->counters);
+    const Touch who = touch_of(own, w->warp_id, w->counters[w->warp_id], site, kind);
+    count_rows(own, w->counters);
+    if (count_alike(own, count, address, mask, bytes, &who)) return;
     const TouchMap *common = own->hint[site % HINTS]; /* what it last touched */
     if (common && !move_all(common, address, mask, moved)) common = NULL;
+    const uint32_t how = how_touched(kind);
     FOR_LANES(lane, common ? 0 : mask)
     {
-        uint64_t first = address[lane], last = first + bytes - 1;
-        moved[lane] = first + note_touched(own, site, first, last, kind);
+        const TouchMap *in = touched_by(own, site, address[lane]);
+        moved[lane] = address[lane] + in->moved;
+        touch(in, moved[lane] / LINE, 1u << moved[lane] / SECTOR % (LINE / SECTOR), how);
     }
     Sectors s = rules_sectors(moved, mask, bytes);
-    if (common && kind != SITE_STORE) set_all(common->read, common, &s);
-    if (common && kind != SITE_LOAD) set_all(common->written, common, &s);
-    Touch touch = touch_of(own, w->warp_id, w->counters[w->warp_id], site, kind);
-    touches_sectors(&own->trace, &touch, &s);
-    count[COUNT_REQUESTS]++;
-    count[COUNT_SECTORS] += s.count;
-    count[COUNT_LINES] += rules_lines(&s);
-    count[COUNT_IDEAL] += rules_ideal_sectors(&s);
-    count[COUNT_NEAR] += rules_near(moved, mask, bytes, &s);
+    for (uint32_t i = 0; common && i < s.count; i++)
+        touch(common, s.id[i] * SECTOR / LINE, 1u << s.id[i] % (LINE / SECTOR), how);
+    Scattered *last = &own->last;
+    last->first = own->trace.count;
+    last->skip = own->trace.skip;
+    touches_sectors(&own->trace, &who, &s);
+    last->count = own->trace.count - last->first;
+    last->mask = own->trace.skip == last->skip ? mask : 0;
+    last->bytes = bytes;
+    last->kind = kind;
+    last->in = own->hint[site % HINTS];
+    memcpy(last->address, address, sizeof last->address);
+    last->counts[COUNT_REQUESTS] = 1;
+    last->counts[COUNT_SECTORS] = s.count;
+    last->counts[COUNT_LINES] = rules_lines(&s);
+    last->counts[COUNT_IDEAL] = rules_ideal_sectors(&s);
+    last->counts[COUNT_NEAR] = rules_near(moved, mask, bytes, &s);
+    add_counts(count, last->counts);
 }
 
 static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint32_t mask,
@@ -419,6 +525,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
                               .site = site,
                               .counter = count - w->counters,
                               .warp = w->warp_id,
+                              .kind = s->kind,
                               .bytes = last - begin + 1};
         if (rows->next == rows->end) sg_profile_noted(w);
         if (w->watched) sample_row(w, site, first, step, mask);
@@ -472,11 +579,11 @@ static void end_stretch(Warp *w)
 {
     if (stretch.first == stretch.end) return;
     Counting *own = w->worker->counting;
-    count_rows(own, w->worker->job, w->counters);
+    count_rows(own, w->counters);
     uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
-    uint64_t moved = note_touched(own, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
-    Touch touch = touch_of(own, w->warp_id, w->counters[w->warp_id], stretch.site, kind);
-    touches_range(&own->trace, &touch, stretch.first + moved, stretch.end - 1 + moved);
+    Touch who = touch_of(own, w->warp_id, w->counters[w->warp_id], stretch.site, kind);
+    touch_range(&own->trace, touched_by(own, stretch.site, stretch.first), who, stretch.first,
+                stretch.end - stretch.first);
     stretch.first = stretch.end = 0;
 }
 
@@ -565,11 +672,11 @@ static uint32_t take_turns(Warp *w, uint32_t site, const uint64_t *address, uint
     uint32_t turns[LANES], total = 0;
     Sectors s = rules_atomic_turns(address, mask, turns);
     for (uint32_t i = 0; i < s.count; i++) {
-        uint64_t at = s.id[i] * SECTOR;
         total += turns[i];
-        if (!in || at < in->begin || at >= in->end) continue;
-        in->has_turns = true;
-        __atomic_fetch_add(&in->turns[sector_in(in, at)], turns[i], __ATOMIC_RELAXED);
+        if (!in || !in->count) continue;
+        if (!in->turns) in->turns = map_pages(in->count * (LINE / SECTOR) * sizeof *in->turns);
+        const uint64_t at = (s.id[i] * SECTOR + in->moved) / SECTOR - in->line * (LINE / SECTOR);
+        if (in->turns && at / (LINE / SECTOR) < in->count) in->turns[at] += turns[i];
     }
     return total;
 }
@@ -690,7 +797,7 @@ uint32_t sg_profile_enter(Warp *w)
     Worker *worker = w->worker;
     Counting *own = counting_of(worker);
     if (own->block != worker->block) {
-        count_rows(own, w->worker->job, w->counters);
+        count_rows(own, w->counters);
         open_barriers(own, w->counters);
         end_block(own);
     }
@@ -742,10 +849,11 @@ static CUresult begin(Job *job)
 static void end(Job *job)
 {
     for (Counting *own = all_counting; own; own = own->next) {
-        count_rows(own, job, job->counters);
+        count_rows(own, job->counters);
         open_barriers(own, job->counters);
         end_block(own);
         touches_keep(&own->trace);
+        gather_touched(own);
     }
     add_up(&result);
     free(site_samples);

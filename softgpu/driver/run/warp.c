@@ -6,38 +6,26 @@
 
 /* ---- exchange between lanes ---- */
 
-void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                uint32_t mask, uint32_t *out, uint32_t *in_range)
+NEWER_IF_EXPORTED void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b,
+                                  const uint32_t *c, uint32_t mask, uint32_t *out,
+                                  uint32_t *in_range)
 {
-    uint32_t inside = 0, moved[LANES];
-    FOR_LANES(lane, mask)
-    {
-        int by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
-        int lowest = (int)lane & segment, highest = lowest | (clamp & ~segment), from;
-        bool ok;
-        switch (mode) {
-        case SHUFFLE_UP:
-            from = (int)lane - by;
-            ok = from >= highest;
-            break;
-        case SHUFFLE_DOWN:
-            from = (int)lane + by;
-            ok = from <= highest;
-            break;
-        case SHUFFLE_BFLY:
-            from = (int)lane ^ by;
-            ok = from <= highest;
-            break;
-        default:
-            from = lowest | (by & ~segment);
-            ok = from <= highest;
-            break;
-        }
-        moved[lane] = a[ok ? from : (int)lane];
-        inside |= (uint32_t)ok << lane;
+    uint64_t inside = 0;
+    uint32_t moved[LANES];
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        const int own = lane, by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
+        const int lowest = own & segment, highest = lowest | (clamp & ~segment);
+        const int from = mode == SHUFFLE_UP     ? own - by
+                         : mode == SHUFFLE_DOWN ? own + by
+                         : mode == SHUFFLE_BFLY ? own ^ by
+                                                : lowest | (by & ~segment);
+        const bool ok = mode == SHUFFLE_UP ? from >= highest : from <= highest;
+        moved[lane] = a[ok ? from : own];
+        inside |= (uint64_t)ok << lane;
     }
-    FOR_LANES(lane, mask) out[lane] = moved[lane];
-    *in_range = inside;
+    for (int64_t lane = 0; lane < LANES; lane++)
+        out[lane] = mask >> lane & 1 ? moved[lane] : out[lane];
+    *in_range = inside & mask;
 }
 
 void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out)

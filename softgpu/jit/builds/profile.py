@@ -31,6 +31,7 @@ __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 SITE_COUNTERS = contract.names("Counter", "COUNT_")
 _TENSOR = contract.values("TensorCounter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
+_KINDS = contract.values("SiteKind", "SITE_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
 _WORD, _BANKS = 4, 128  # bytes
@@ -163,10 +164,12 @@ class Counter(Observer):
         """Of global memory, all lanes access `size` bytes in a row."""
         row = self.e.assign("load ptr, ptr %rows")
         at = self.e.resize(Value(self.e.assign("load i64, ptr %work"), "i64", True), "i32")
-        warp = self.e.resize(Value("%warp.id", "i32", True), "i16")
+        warp = self.e.resize(Value("%warp.id", "i32", True), "i8")
+        kind = _KINDS[self.e.text.sites[site].kind]
         counter = self.e.of_site(site)
         fields = {"first": first, "at": at, "site": f"i32 {site}", "counter": f"i32 {counter}"}
-        for name, value in (fields | {"warp": warp, "bytes": f"i16 {size}"}).items():
+        fields |= {"warp": warp, "kind": f"i8 {kind}", "bytes": f"i16 {size}"}
+        for name, value in fields.items():
             place = self.e.assign(
                 f"getelementptr i8, ptr {row}, i64 {contract.ffi.offsetof('Row', name)}"
             )
