@@ -18,7 +18,7 @@ struct Softmax {
     __device__ A initial() const { return {-INFINITY, 0}; }
     template <typename T>
     __device__ A from(T x, long long) const
-    { return {V(x), V(x) == -INFINITY ? V(0) : V(1)}; }
+    { return {V(x), V(x) == -INFINITY ? V(0) : V(1) + V(0) * V(x)}; }  // NaN for inf, as exp(inf - inf)
     __device__ A from(A a, long long) const { return a; }
     __device__ A operator()(A a, A b) const
     {
