@@ -16,7 +16,18 @@ from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
 from .product import Parts, matmul
-from .tensor_windows import CHUNK, DEEP, MOST_PACK, Layer, Way, gradient, is_pixel, padded, taps_of
+from .tensor_windows import (
+    CHUNK,
+    DEEP,
+    MOST_PACK,
+    Layer,
+    Stepwise,
+    Way,
+    gradient,
+    is_pixel,
+    padded,
+    taps_of,
+)
 from .tuning import quickest
 
 __all__ = ["by_input", "by_weight", "forward", "forward_of_points"]
@@ -65,7 +76,7 @@ def by_input(weight, grad_output, sizes, kind):
     if not (layer.fits and layer.fits_boxes):
         return None
     launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
-    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), steps_first=True)
+    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), 1)
     even = _of_even_channels(sizes)
     return lambda weight, dy, room, stream: launch(
         even(dy, room, stream), taps(weight, room, stream), None, room, stream
@@ -177,8 +188,8 @@ class Widened:
 def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
-    sizes = layer.columns, layer.rows, layer.deep
-    ways = layer.by_groups(kind, sizes, "rows", _pack(layer, MOST_PACK))
+    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
+    ways = [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
@@ -203,10 +214,12 @@ def _tiled(layer, shape, kind, tiling):
         of_weight = hopper.map_of(weight, kind.array, *lying, box)
         return layer.pixels(x, tiling.tile.rows), of_weight
 
-    told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits)
+    choices["STEPWISE"] = int(stepwise := isinstance(tiling, Stepwise))
+    told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits), layer.reaches
     file = "convolution/hopper_last.cu"
     lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
     launch = tiling.call(
-        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
-    )
+        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits,
+        batch=layer.h.steps * layer.w.steps if stepwise else 1,
+    )  # fmt: skip
     return parts.made_by(launch)

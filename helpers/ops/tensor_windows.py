@@ -23,6 +23,7 @@ from .windows import NARROW
 __all__ = [
     "MOST_PACK",
     "Layer",
+    "Stepwise",
     "Way",
     "by_input",
     "by_weight",
@@ -96,9 +97,27 @@ class Way:
         return far < FAR and self.steps <= MOST_STEPS
 
     @property
+    def reach(self):
+        """Return which taps of the window each step sees, the struct Reach of pixels.cuh: from one
+        on, up to another."""
+        seen = []
+        for step in range(self.steps):
+            ends = [self.first + step - self.by * tap for tap in range(self.side.kernel)]
+            taps = [tap for tap, end in enumerate(ends)
+                    if not end % self.over and 0 <= end // self.over < self.kernel]  # fmt: skip
+            seen.append((taps[0], taps[-1] + 1) if taps else (0, 0))
+        return seen
+
+    @property
     def words(self):
         """Return the struct Way of taps.cu."""
         return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
+
+
+class Stepwise(hopper.Tiling):
+    """How blocks of warpgroups divide a convolution, a step of its places in each tile."""
+
+    BY = " by warpgroups, by steps"
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,12 @@ class Layer:
         return windows.argument(h, w), by
 
     @property
+    def paired(self):
+        """Return how many steps across warpgroups store together: 2, if these are all and the
+        result's width is even, else 1."""
+        return 2 if self.w.steps == 2 and not self.w.size % 2 else 1
+
+    @property
     def taps(self):
         """Return the number of taps of the window."""
         return self.h.side.kernel * self.w.side.kernel
@@ -172,17 +197,39 @@ class Layer:
         """Return the elements of the window, in whole lines."""
         return self.taps * self.chunks * DEEP
 
-    def by_groups(self, kind, sizes, side, pack):
+    @property
+    def reaches(self):
+        """Return the struct Reaches of pixels.cuh."""
+        nowhere = [(0, 0)] * MOST_STEPS
+        sides = (np.transpose((way.reach + nowhere)[:MOST_STEPS]) for way in (self.h, self.w))
+        return np.void(np.array([*sides], np.uint8).tobytes())
+
+    def stepwise(self, kind, side, pack, together=1):
+        """Return the ways by warpgroups whose tiles have one step each, or so many across together;
+        none if there is only one. Other arguments: as of by_groups."""
+        if self.h.steps * self.w.steps == 1 or self.groups > 1:
+            return []
+        reach = [self.w.reach[n : n + together] for n in range(0, self.w.steps, together)]
+        across = [max(end for _, end in of) - min(first for first, _ in of) for of in reach]
+        taps = [max(1, (end - first) * n) for first, end in self.h.reach for n in across]
+        average, planes = sum(taps) / len(taps), self.channels_out * together
+        sizes = (self.columns, planes) if side == "rows" else (planes, self.columns)
+        sizes = *sizes, int(average * self.chunks * DEEP)
+        ways = self.by_groups(kind, sizes, side, pack, len(taps), Stepwise)
+        last = (max(taps) - average) * self.chunks
+        return [replace(way, us=way.us + last * way.tile.step_us) for way in ways if way.splits == 1]
+
+    def by_groups(self, kind, sizes, side, pack, batch=None, tilings=hopper.Tiling):
         """Return the ways by warpgroups of products of these sizes, with what takes longer than in
         a product: boxes that end past the channels, and stores of this many elements. side: of a
-        tile, which are pixels."""
+        tile, which are pixels; batch: how many products, if not one of each group."""
         cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
-        m, n, k = sizes
-        for way in hopper.Tiling.ways(m, n, k, kind, self.groups, pack=MOST_PACK):
+        batch = batch or self.groups
+        for way in tilings.ways(*sizes, kind, batch, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
             more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
-            rounds = ceil_divide(way.tiles * way.splits * self.groups, multiprocessors())
+            rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
             found.append(replace(way, us=way.us + rounds * more))
         return found
 
@@ -283,33 +330,42 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     if not layer.fits:
         return None
     sizes = layer.rows, layer.columns, layer.depth
-    pixels = layer.h.side.image * layer.w.side.image
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
     if layer.fits_boxes:
-        told = (layer.rows, layer.columns, layer.deep), "columns", _pack(layer, MOST_PACK)
-        ways = hopper.beside(ways, layer.by_groups(kind, *told))
+        side, pack = "columns", _pack(layer, MOST_PACK)
+        by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
+        stepwise = layer.stepwise(kind, side, pack, layer.paired)
+        ways = hopper.beside(ways, [*by_groups, *stepwise])
     if layer.groups > 1:
+        pixels = layer.h.side.image * layer.w.side.image
         copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
-    copy = _laid_out(layer, x, weight, pixels, over_first)
-    call = quickest(
-        layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, x.dtype, kind, tiling)
-    )
 
-    return lambda x, weight, bias, room, stream: call(
-        *copy(x, weight, room, stream), bias, room, stream
-    )
+    def prepare(tiling):
+        copy = _laid_out(layer, x, weight, over_first, _together(layer, tiling))
+        call = _tiled(layer, shape, x.dtype, kind, tiling)
+        return lambda x, weight, bias, room, stream: call(
+            *copy(x, weight, room, stream), bias, room, stream
+        )
+
+    return quickest(layer.problem("conv2d"), ways, prepare)
 
 
-def _laid_out(layer, x, weight, pixels, over_first):
+def _together(layer, tiling):
+    """Return how many steps across a tile has, if not all; None: it has all steps."""
+    return isinstance(tiling, Stepwise) and layer.paired or None
+
+
+def _laid_out(layer, x, weight, over_first, together):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
-    images = layer.images, layer.channels, pixels, layer.groups
+    images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
     if over_first or lines * layer.chunks > MOST_TURNED:
-        of_images, taps = ChannelsLast([x], images), taps_of(layer, _taps_first(layer, over_first))
+        of_images = ChannelsLast([x], images)
+        taps = taps_of(layer, _taps_first(layer, over_first), together)
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
@@ -333,22 +389,26 @@ def _tiled(layer, shape, dtype, kind, tiling):
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = MOST_PACK if parts.whole else 4
     choices["Y_PACK"] = _pack(layer, most)
-    counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
+    groups, rows, together = layer.groups, layer.rows, _together(layer, tiling)
+    lying = (layer.taps, groups * rows, layer.stride), (layer.stride, layer.depth)
+    if together:
+        rows = layer.channels_out * together
+        groups = layer.rows // rows
+    counts = map(np.int32, (layer.images, layer.stride, rows, layer.h.size, layer.w.size))
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
-    groups = layer.groups
     if isinstance(tiling, hopper.Tiling):
-        if layer.w.steps == 2 and not layer.w.size % 2:
+        choices["STEPWISE"] = int(together is not None)
+        if layer.paired == 2:
             whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
             choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
-        lying = (layer.taps, groups * layer.rows, layer.stride), (layer.stride, layer.depth)
         box = 1, tiling.tile.rows, DEEP
 
         def maps(x, weight):
             of_weight = hopper.map_of(weight, kind.array, *lying, box)
             return of_weight, layer.pixels(x, tiling.tile.columns)
 
-        counts = map(np.int32, (tiling.splits, groups))
-        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
+        told = *map(np.int32, (tiling.splits, groups)), layer.reaches
+        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *told, batch=groups)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
     return parts.made_by(launch)
@@ -477,16 +537,17 @@ def _taps_first(layer, over_first):
     return taps * layer.channels, taps, 1
 
 
-def taps_of(layer, steps, steps_first=False):
-    """Prepare a copy of a weight in the order that convolution/tensor.cu or
-    convolution/hopper_last.cu takes; steps: as in _taps_first."""
+def taps_of(layer, strides, last=None):
+    """Prepare a copy of a weight in the order that the kernels take; strides: as from
+    _taps_first; last: how many steps of a line are neighbours, if not all."""
     h, w = layer.h, layer.w
     shape = layer.groups * layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
     group = layer.channels_out * layer.channels * h.kernel * w.kernel
-    told = layer.channels_out, group, *steps, layer.channels, layer.stride, ways
-    choices = {"STEPS_FIRST": int(steps_first)}
+    last = np.int32(last or h.steps * w.steps)
+    told = layer.channels_out, group, *strides, layer.channels, layer.stride, ways, last
+    choices = {"LINES_FIRST": int(strides[0] < strides[1])}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 

@@ -1,12 +1,14 @@
 """helpers.ops.conv2d and its gradients against sums written out in float64, and each other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import channels_last, convolution, hopper, tensor_windows, winograd
+from helpers.ops import channels_last, convolution, hopper, tensor_windows, tuning, winograd
 
 from .pytorch import of_pytorch
 
@@ -491,6 +493,27 @@ def test_windows_by_warpgroups(name, channels, monkeypatch):
     convolution.prepared.clear()
     check_all(*WINDOWS[name], channels=channels[0], channels_out=channels[1], dtype="float16")
     convolution.prepared.clear()
+
+
+@by_warpgroups
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("name", ["strided", "seven", "steps", "far steps"])
+@pytest.mark.parametrize("channels", [(3, 5), (72, 131)], ids=str)
+def test_a_tile_of_one_step_sums_over_the_taps_it_sees(name, channels, layout, monkeypatch):
+    taken = []
+
+    def by_steps(problem, ways, prepare):
+        ways = [way for way in ways if isinstance(way, tensor_windows.Stepwise)] or ways
+        taken.append(type(ways[0]))
+        return tuning.quickest(problem, ways, prepare)
+
+    for module in tensor_windows, channels_last:
+        monkeypatch.setattr(module, "quickest", by_steps)
+    convolution.prepared.clear()
+    check = check_last if layout == "NHWC" else partial(check_all, dtype="float16")
+    check(*HALVES[name], channels=channels[0], channels_out=channels[1])
+    convolution.prepared.clear()
+    assert taken.count(tensor_windows.Stepwise) == 1
 
 
 @by_warpgroups
