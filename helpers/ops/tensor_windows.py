@@ -14,7 +14,7 @@ from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
-from .product import Matrices, Parts, copy_us, pack_of, prepare
+from .product import Matrices, Parts, copy_us, pack_of, prepare, product_us
 from .product import Tiling as ByThreads
 from .reduce import WIDE
 from .tuning import quickest
@@ -48,7 +48,7 @@ STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements a
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
-    tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
+    tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 1.1, 6),
     tensor.Tile(128, 64, 64, 32, 4, 2, 0.1, 0.47, 6),
     tensor.Tile(64, 128, 32, 64, 4, 2, 0.1, 0.47, 6),
     tensor.Tile(64, 64, 32, 32, 4, 3, 0.29, 0.29, 4),
@@ -263,9 +263,11 @@ def forward(x, weight, sizes, kind):
 
 def forward_of_points(x, weight, sizes, kind):
     """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
-    not such a convolution, or the layouts are not supported."""
-    if not is_product(sizes, kind):
+    not such a convolution, or copies in channels-last layout take less time."""
+    counts = sizes.channels, sizes.channels_out
+    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
         return None
+    (kind,) = kinds
     shape = sizes.images, sizes.channels_out, sizes.places
     pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
     matrix, line = _matrix(weight, sizes, kind)
@@ -281,16 +283,34 @@ def is_pixel(sizes):
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
 
-def is_product(sizes, kind):
-    """Whether kernels of this kind (None: without tensor cores) take images as matrices."""
-    even = kind is None or not sizes.places % CHUNK
-    return is_pixel(sizes) and even and sizes.images > 0 and sizes.groups == 1
+def is_product(sizes):
+    """Whether images are matrices to be multiplied."""
+    return is_pixel(sizes) and sizes.images > 0 and sizes.groups == 1
+
+
+def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
+    """Return which kind of product takes images as matrices, in a list: this one, or, if lines are
+    no multiple of its pieces, the quickest of those with smaller ones and without tensor cores
+    (None); an empty list if copies in channels-last layout are quicker."""
+    if kind is None or not sizes.places % CHUNK:
+        return [kind]
+    layer = Layer(sizes.images, channels, channels_out, *map(Way.forward, (sizes.h, sizes.w)))
+    if not layer.fits:
+        return [None]
+    matrices, by_rows = (channels_out, sizes.places, channels), (not over_first, True)
+    kinds = [replace(kind, piece=n) for n in (8, 4) if not sizes.places * 2 % n]
+    dtype = np.dtype(kind.array)
+    us = [(product_us(matrices, sizes.images, of, dtype, by_rows), of) for of in (*kinds, None)]
+    least, chosen = min(us, key=lambda pair: pair[0])
+    copied = copy_us(2 * channels * layer.columns)
+    copied += copy_us(2 * layer.channels_out * channels) if over_first else 0
+    return [chosen] if least < copied + min(way.us for way in _ways(layer, kind)) else []
 
 
 def _matrix(weight, sizes, kind):
     """Return a function that makes a weight of points a matrix whose lines kernels of this kind
     take, matrix(weight, stream), and the stride from one line to the next."""
-    if kind is None or not sizes.channels % CHUNK:
+    if kind is None or not sizes.channels * 2 % kind.piece:
         return (lambda weight, stream: weight), sizes.channels
     shape = sizes.channels_out, sizes.channels
     line = tensor.padded_to(sizes.channels, 2)
@@ -312,8 +332,10 @@ def by_input(weight, grad_output, sizes, kind):
 
 def input_of_points(weight, grad_output, sizes, kind):
     """by_input for a window of one pixel: a product per image."""
-    if not is_product(sizes, kind):
+    counts = sizes.channels_out, sizes.channels
+    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
         return None
+    (kind,) = kinds
     shape = sizes.images, sizes.channels, sizes.places
     pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
@@ -329,17 +351,12 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    sizes = layer.rows, layer.columns, layer.depth
-    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
-    if layer.fits_boxes:
-        side, pack = "columns", _pack(layer, MOST_PACK)
-        by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
-        stepwise = layer.stepwise(kind, side, pack, layer.paired)
-        ways = hopper.beside(ways, [*by_groups, *stepwise])
+    ways = _ways(layer, kind)
     if layer.groups > 1:
         pixels = layer.h.side.image * layer.w.side.image
         copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
         us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
+        sizes = layer.rows, layer.columns, layer.depth
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
 
@@ -351,6 +368,20 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         )
 
     return quickest(layer.problem("conv2d"), ways, prepare)
+
+
+def _ways(layer, kind):
+    """Return the ways to convolve images and weights that have been copied."""
+    sizes = layer.rows, layer.columns, layer.depth
+    side, pack = "columns", _pack(layer, MOST_PACK)
+    tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
+             for tile in TILES]  # fmt: skip
+    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
+    if layer.fits_boxes:
+        by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
+        stepwise = layer.stepwise(kind, side, pack, layer.paired)
+        return hopper.beside(ways, [*by_groups, *stepwise])
+    return ways
 
 
 def _together(layer, tiling):
@@ -483,7 +514,7 @@ def _gradient(layer, kind, tiling):
 
 def weight_of_points(x, grad_output, sizes, kind):
     """by_weight for a window of one pixel: a product per image, added up."""
-    if not is_product(sizes, kind):
+    if not is_product(sizes) or kind and sizes.places % CHUNK:
         return None
     shape, wide = (sizes.channels_out, *sizes.kernel), kind.sum if kind else WIDE[x.dtype.name]
     form, made = Form(shape, x.dtype), kind and kind.made
