@@ -3,7 +3,7 @@
 // of ROWS rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a
 // tap's next 64 channels. PAIRED: 1 where steps across are two and y's width is even. STEPWISE: 1 where a tile has rows of
 // one step, or of two that are PAIRED, and sums only over the taps that these see; rows[steps, planes] then, or rows[steps
-// down, planes, steps across]. Launch as gemm/pipeline.cuh says.
+// down, planes, steps across]. REVERSED: 1 where the weight's taps are in reverse. Launch as gemm/pipeline.cuh says.
 #include "convolution/pixels.cuh"
 #include "convolution/result.cuh"
 #include "gemm/pipeline.cuh"
@@ -15,6 +15,7 @@ constexpr int STEP_W = 1;
 constexpr int Y_PACK = 8;
 constexpr int PAIRED = 0;
 constexpr int STEPWISE = 0;
+constexpr int REVERSED = 0;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
 constexpr int STAGES = 6;
@@ -44,7 +45,9 @@ struct Copies {
     }
     __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
-        copy_box(a, of_weight, tap.chunk * DEEP, top, tap.number(pixels.window), barrier);
+        int number = tap.number(pixels.window);
+        if (REVERSED) number = pixels.window.h.kernel * pixels.window.w.kernel - 1 - number;
+        copy_box(a, of_weight, tap.chunk * DEEP, top, number, barrier);
         pixels.copy(b, place, tap, barrier);
         pixels.advance(tap, across.x, across.y);
     }

@@ -361,8 +361,8 @@ def _convolution(layer, shape, x, weight, kind, over_first):
             return None
 
     def prepare(tiling):
-        copy = _laid_out(layer, x, weight, over_first, _together(layer, tiling))
-        call = _tiled(layer, shape, x.dtype, kind, tiling)
+        copy = _laid_out(layer, x, weight, over_first, tiling)
+        call = _tiled(layer, shape, x.dtype, kind, tiling, over_first)
         return lambda x, weight, bias, room, stream: call(
             *copy(x, weight, room, stream), bias, room, stream
         )
@@ -389,14 +389,24 @@ def _together(layer, tiling):
     return isinstance(tiling, Stepwise) and layer.paired or None
 
 
-def _laid_out(layer, x, weight, over_first, together):
+def _is_reversed(layer, tiling):
+    """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
+    taps are in reverse."""
+    return layer.h.steps == layer.w.steps == 1 and isinstance(tiling, hopper.Tiling)
+
+
+def _laid_out(layer, x, weight, over_first, tiling):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
     images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
+    if over_first and _is_reversed(layer, tiling):
+        weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
+        both = ChannelsLast([x, weight], images, weights)
+        return lambda x, weight, room, stream: both([x, weight], room, stream)
     if over_first or lines * layer.chunks > MOST_TURNED:
         of_images = ChannelsLast([x], images)
-        taps = taps_of(layer, _taps_first(layer, over_first), together)
+        taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
@@ -414,7 +424,7 @@ def _pack(layer, most):
     return next(p for p in (most, 4, 1) if whole and not places % p or p == 1)
 
 
-def _tiled(layer, shape, dtype, kind, tiling):
+def _tiled(layer, shape, dtype, kind, tiling, over_first):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
@@ -429,6 +439,7 @@ def _tiled(layer, shape, dtype, kind, tiling):
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
     if isinstance(tiling, hopper.Tiling):
         choices["STEPWISE"] = int(together is not None)
+        choices["REVERSED"] = int(over_first and _is_reversed(layer, tiling))
         if layer.paired == 2:
             whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
             choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
