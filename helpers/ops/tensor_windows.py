@@ -122,7 +122,8 @@ class Stepwise(hopper.Tiling):
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group."""
+    """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
+    unit: of how many channels a pixel of the copies has a multiple."""
 
     images: int
     channels: int
@@ -131,11 +132,12 @@ class Layer:
     w: Way
     lying: tuple | None = None  # the strides of images in bytes, if not one after the other
     groups: int = 1
+    unit: int = CHUNK
 
     @property
     def stride(self):
         """Return the stride from one pixel to the next."""
-        return padded(self.channels)
+        return ceil_divide(self.channels, self.unit) * self.unit
 
     @property
     def rows(self):
@@ -167,7 +169,7 @@ class Layer:
             for w in (self.h, self.w)
         ]
         counts = self.images, self.channels, self.channels_out, self.groups
-        return what, *counts, *sides[0], *sides[1], lies
+        return what, *counts, *sides[0], *sides[1], lies, self.unit
 
     @property
     def arguments(self):
@@ -223,7 +225,7 @@ class Layer:
         """Return the ways by warpgroups of products of these sizes, with what takes longer than in
         a product: boxes that end past the channels, and stores of this many elements. side: of a
         tile, which are pixels; batch: how many products, if not one of each group."""
-        cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
+        cut, found = (1 / self.chunks if self.stride % DEEP else 0), []
         batch = batch or self.groups
         for way in tilings.ways(*sizes, kind, batch, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
@@ -351,11 +353,10 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     second."""
     if not layer.fits:
         return None
+    layers = layer, replace(layer, unit=DEEP)
+    us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
     ways = _ways(layer, kind)
     if layer.groups > 1:
-        pixels = layer.h.side.image * layer.w.side.image
-        copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
-        us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
         sizes = layer.rows, layer.columns, layer.depth
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
@@ -368,6 +369,14 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         )
 
     return quickest(layer.problem("conv2d"), ways, prepare)
+
+
+def _least_us(layer, kind):
+    """Return the estimated time of a layer with its copies."""
+    pixels = layer.images * layer.h.side.image * layer.w.side.image
+    copies = (layer.channels + layer.stride) * pixels, layer.rows * layer.depth * 2
+    copied = sum(copy_us(layer.groups * n) for n in copies)
+    return copied + min(way.us for way in _ways(layer, kind))
 
 
 def _ways(layer, kind):
@@ -402,18 +411,19 @@ def _laid_out(layer, x, weight, over_first, tiling):
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
     if over_first and _is_reversed(layer, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
-        both = ChannelsLast([x, weight], images, weights)
+        both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
     if over_first or lines * layer.chunks > MOST_TURNED:
-        of_images = ChannelsLast([x], images)
+        of_images = ChannelsLast([x], images, unit=layer.unit)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast([x], images)
+        of_images = ChannelsLast([x], images, unit=layer.unit)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
-    both = ChannelsLast([x, weight], images, (lines, layer.channels, layer.taps, 1))
+    weights = lines, layer.channels, layer.taps, 1
+    both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -544,11 +554,12 @@ def weight_of_points(x, grad_output, sizes, kind):
 
 class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
-    copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each."""
+    copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each;
+    unit: of how many channels each pixel of a copy has a multiple."""
 
-    def __init__(self, arrays, *sizes):
+    def __init__(self, arrays, *sizes, unit=CHUNK):
         told, self.forms = [], []
-        strides = [padded(channels) for _, channels, _, _ in sizes]
+        strides = [ceil_divide(channels, unit) * unit for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
         def blocks(wide):
