@@ -219,7 +219,8 @@ class Layer:
         sizes = *sizes, int(average * self.chunks * DEEP)
         ways = self.by_groups(kind, sizes, side, pack, len(taps), Stepwise)
         last = (max(taps) - average) * self.chunks
-        return [replace(way, us=way.us + last * way.tile.step_us) for way in ways if way.splits == 1]
+        ways = [way for way in ways if way.splits == 1]
+        return [replace(way, us=way.us + last * way.tile.step_us) for way in ways]
 
     def by_groups(self, kind, sizes, side, pack, batch=None, tilings=hopper.Tiling):
         """Return the ways by warpgroups of products of these sizes, with what takes longer than in
