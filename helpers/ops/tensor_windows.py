@@ -215,8 +215,8 @@ class Layer:
         across = [max(end for _, end in of) - min(first for first, _ in of) for of in reach]
         taps = [max(1, (end - first) * n) for first, end in self.h.reach for n in across]
         average, planes = sum(taps) / len(taps), self.channels_out * together
-        sizes = (self.columns, planes) if side == "rows" else (planes, self.columns)
-        sizes = *sizes, int(average * self.chunks * DEEP)
+        m, n = (self.columns, planes) if side == "rows" else (planes, self.columns)
+        sizes = m, n, int(average * self.chunks * DEEP)
         ways = self.by_groups(kind, sizes, side, pack, len(taps), Stepwise)
         last = (max(taps) - average) * self.chunks
         ways = [way for way in ways if way.splits == 1]
