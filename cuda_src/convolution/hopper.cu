@@ -53,10 +53,12 @@ struct Copies {
     }
 };
 
-extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
-    const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int rows, int height,
-    int width, Window window, Dividers<int> dividers, int splits, int groups, Reaches reaches,
-    const T *bias)
+extern "C" __global__ __launch_bounds__(block_of(ROWS),
+                                        1) void hopper(const __grid_constant__ Maps<2> maps, Out *y,
+                                                       int images, int channels, int rows,
+                                                       int height, int width, Window window,
+                                                       Dividers<int> dividers, int splits,
+                                                       int groups, Reaches reaches, const T *bias)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
