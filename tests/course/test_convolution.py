@@ -543,6 +543,29 @@ def test_points_are_products():
         check(got, direct.forward, (x, weight), channels)
 
 
+@pytest.mark.parametrize("piece", [8, 4, None])
+@pytest.mark.parametrize("channels, channels_out", [(14, 40), (15, 23)])
+def test_images_whose_lines_are_no_multiple_of_16_bytes_are_products_too(
+    piece, channels, channels_out, monkeypatch
+):
+    taken = []
+
+    def us(sizes, batch, kind, *told):
+        taken.append(kind and kind.piece)
+        return 0 if taken[-1] == piece else 1e9
+
+    monkeypatch.setattr(tensor_windows, "product_us", us)
+    convolution.prepared.clear()
+    sizes = {"channels": channels, "channels_out": channels_out}
+    check_all((10, 14), (1, 1), **sizes, dtype="float16")
+    x = numbers(2, channels, 10, 14, dtype="float16")
+    weight = numbers(channels_out, channels, 1, 1, dtype="float16")
+    got = ops.conv2d(on_gpu(x), on_gpu(weight)).get()
+    check(got, Direct(*windows.sides((10, 14), (1, 1))).forward, (x, weight), channels)
+    convolution.prepared.clear()
+    assert taken == [8, 4, None] * 2
+
+
 def of_points(points, taps, count):
     """The largest error of sums of `count` products of tiles of numbers up to 1, and windows."""
     (of_taps, of_values), of_tile = winograd._matrices(points, taps), winograd._of_tile(points)
