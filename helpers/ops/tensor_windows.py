@@ -293,7 +293,7 @@ def is_product(sizes):
 
 def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
     """Return which kind of product takes images as matrices, in a list: this one, or, if lines are
-    no multiple of its pieces, the quickest of those with smaller ones and without tensor cores
+    not a multiple of its pieces, the quickest of those with smaller ones and without tensor cores
     (None); an empty list if copies in channels-last layout are quicker."""
     if kind is None or not sizes.places % CHUNK:
         return [kind]
