@@ -13,8 +13,9 @@ times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
                                                  col2im gemm conv2d attention linear word]
-    python bench/bench_gpu.py drawn [--seed 1] [--number 180] [--kinds elementwise products
-        convolutions attention]  # shapes that nobody chose; a third as many of each that multiplies
+    python bench/bench_gpu.py drawn [--seed 1] [--number 180] [--seconds 120] [--kinds elementwise
+        products convolutions attention]  # shapes that nobody chose, the kinds in turn; a third as
+                                          # many of each that multiplies
 """
 
 import argparse
@@ -22,7 +23,9 @@ import csv
 import ctypes
 import subprocess
 from functools import cache
+from math import inf
 from pathlib import Path
+from time import perf_counter
 
 import bench_decode
 import bench_drawn
@@ -50,6 +53,8 @@ TOPICS = *bench_drawn.TOPICS, *MODULE_OF
 KINDS = "elementwise", "products", "convolutions", "attention"  # of what is drawn
 READS = "sum", "row", "colsum", "midsum", "linear", "word"  # that write little
 TOO_SLOW = 1.05  # of the best contender's time
+COLUMNS = ("topic", "case", "contender", "size", "bytes_moved", "median_us", "low_us", "high_us",
+           "runs", "floor_us", "error_share")  # fmt: skip
 
 
 def optional(name):
@@ -161,8 +166,8 @@ def drawn(given):
 
 def told(rows, case):
     """A line for a case: ours, its share of the floor, and the others."""
-    median = {row["contender"]: row["median_us"] for row in rows if row["case"] == case}
-    (floor,) = {row["floor_us"] for row in rows if row["case"] == case}
+    median = {row["contender"]: row["median_us"] for row in rows}
+    (floor,) = {row["floor_us"] for row in rows}
     ours = median.pop("ours")
     others = (f"{who} {us:.2f} (ours takes {ours / us:.3f} of it)" for who, us in median.items())
     share = f", {100 * floor / ours:.0f} % of the floor" if floor else ""
@@ -181,7 +186,9 @@ def needed_us(topic, case, size, moved, read, copy):
 
 
 def measured(topic, given, read, copy, empty_us):
-    """Of each case of a topic: name, times, floor in µs, size, bytes moved, share of the error."""
+    """Of each case of a topic: name, times, floor in µs, size, bytes moved, share of the error.
+    What is drawn ends after given.seconds."""
+    stop = perf_counter() + given.seconds if topic == "drawn" else inf
     if topic == "calls":
         for operation, times in bench_elementwise.calls(torch, cupy):
             yield f"calls {operation}", times, 0.0, 0, 0, 0.0
@@ -194,15 +201,16 @@ def measured(topic, given, read, copy, empty_us):
             short = bench_layers.BUDGET_S if topic == "drawn" else bench.BUDGET_S
             times, error = timed(runs, check, short)
         yield case, times, floor, size, moved, error
+        if perf_counter() > stop:
+            return
 
 
 def rows_of(topic, case, times, floor, size, moved, error):
     """A row of the table for each contender."""
     for who, samples in times.items():
         low, median, high = np.percentile(samples, [25, 50, 75])
-        yield {"topic": topic, "case": case, "contender": who, "size": size,
-               "bytes_moved": moved, "median_us": median, "low_us": low, "high_us": high,
-               "runs": len(samples), "floor_us": floor, "error_share": error}  # fmt: skip
+        values = topic, case, who, size, moved, median, low, high, len(samples), floor, error
+        yield dict(zip(COLUMNS, values))
 
 
 def report(topic, rows):
@@ -211,6 +219,8 @@ def report(topic, rows):
         print(*summed(rows), sep="\n")
     elif rows:
         figure(topic, rows, autoinit.name)
+    else:
+        print(f"{topic}: that is of several GPUs, and there is one")
 
 
 def summed(rows):
@@ -247,6 +257,7 @@ def options():
     parser.add_argument("--commit", default=current_commit(), help="what is measured")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("--number", type=int, default=180, help="of what is drawn")
+    parser.add_argument("--seconds", type=float, default=inf, help="for what is drawn")
     parser.add_argument("--kinds", nargs="*", default=KINDS, help="of what is drawn")
     parser.add_argument("--compiled", type=int, default=4, help="one draw of so many, by PyTorch")
     given = parser.parse_args()
@@ -265,21 +276,19 @@ def main():
     versions = " ".join(f"{m.__name__} {m.__version__}" for m in (torch, cupy) if m)
     shared = {"libraries": versions, "read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us}
     shared |= bench.circumstances() | {"commit": given.commit}
-    rows = []
-    for topic in given.topics or TOPICS:
-        of_topic = []
-        for case, *facts in measured(topic, given, read, copy, empty_us):
-            of_topic += [row | shared for row in rows_of(topic, case, *facts)]
-            print(told(of_topic, case), flush=True)
-        report(topic, of_topic)
-        rows += of_topic
-    if not rows:
-        raise SystemExit(f"{', '.join(given.topics)}: these are of several GPUs, and there is one")
     with (OUT / "times.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer = csv.DictWriter(file, (*COLUMNS, *shared), lineterminator="\n")
         writer.writeheader()
-        for row in rows:
-            writer.writerow({k: f"{v:.2f}" if isinstance(v, float) else v for k, v in row.items()})
+        for topic in given.topics or TOPICS:
+            of_topic = []
+            for case, *facts in measured(topic, given, read, copy, empty_us):
+                rows = [row | shared for row in rows_of(topic, case, *facts)]
+                writer.writerows({k: f"{v:.2f}" if isinstance(v, float) else v
+                                  for k, v in row.items()} for row in rows)  # fmt: skip
+                file.flush()
+                of_topic += rows
+                print(told(rows, case), flush=True)
+            report(topic, of_topic)
     print(f"written to {OUT}")
 
 

@@ -157,17 +157,23 @@ def shapes(draw):
 
 
 def drawn(seed, number):
-    """(kind, draw): so many of each kind."""
-    for place, kind in enumerate(KINDS):
-        draws, found = Draws([seed, place]), 0
-        while found < number:
-            draw = draws.of(kind, found)
-            least, most = WORK[type(draw).__name__.lower()]
-            possible = not isinstance(draw, Convolution) or places(draw) > 0
-            if possible and least <= multiply_adds(draw) <= most:
-                if max(map(prod, shapes(draw))) <= MOST:
-                    found += 1
-                    yield kind, draw
+    """(kind, draw): so many of each kind, in turn."""
+    kinds = [_drawn(kind, Draws([seed, place])) for place, kind in enumerate(KINDS)]
+    for _ in range(number):
+        yield from zip(KINDS, map(next, kinds))
+
+
+def _drawn(kind, draws):
+    """Draws of a kind that are neither too small nor too large."""
+    found = 0
+    while True:
+        draw = draws.of(kind, found)
+        least, most = WORK[type(draw).__name__.lower()]
+        possible = not isinstance(draw, Convolution) or places(draw) > 0
+        if possible and least <= multiply_adds(draw) <= most:
+            if max(map(prod, shapes(draw))) <= MOST:
+                found += 1
+                yield draw
 
 
 def told(draw):

@@ -1,12 +1,12 @@
 // The result of a convolution, y[images, planes, height, width], of which AT_ONCE neighbours are stored together: of
-// row plane * STEP_H * STEP_W + step, in as many places of the window. PACK of them lie side by side in y; or, if two
-// steps across are PAIRED, PACK of both: lane ^ 8 has the other step of the same places.
+// row plane * STEPS + step, in as many places of the window; steps from the first on, of STEP_H * STEP_W. PACK of them
+// lie side by side in y; or, if two steps across are PAIRED, PACK of both: lane ^ 8 has the other step of the same places.
 #pragma once
 #include "gemm/product.cuh"
 #include "im2col/window.cuh"
 
 template <typename Out, typename T, typename Acc, int STEP_H, int STEP_W, int PACK,
-          bool PAIRED = false>
+          bool PAIRED = false, int STEPS = STEP_H * STEP_W>
 struct Result {
     static constexpr int AT_ONCE = PAIRED ? 8 : STORED<PACK>, ACROSS = PAIRED ? 2 : 1;
     Out *y;
@@ -15,6 +15,7 @@ struct Result {
     int rows, columns, down, across;  // places in an image
     int height, width;
     Dividers<int> dividers;  // by places across, down, and in an image
+    int first_step = 0;
     template <int COUNT>
     __device__ void store(int row, int column, Packed<Acc, COUNT> sum)
     {
@@ -29,7 +30,7 @@ struct Result {
             column += odd * 4, row -= odd;
         }
         if (row >= rows) return;
-        int plane = row / (STEP_H * STEP_W);
+        int plane = row / STEPS, step = first_step + row % STEPS;
         Acc start = bias ? Acc(bias[plane]) : Acc(0);
 #pragma unroll
         for (int first = 0; first < COUNT; first += PACK) {
@@ -44,8 +45,8 @@ struct Result {
                 continue;
             }
             int line = dividers.width.quotient(place), image = dividers.height.quotient(line);
-            int h = (line - image * down) * STEP_H + row / STEP_W % STEP_H;
-            int w = (place - line * across) * STEP_W + row % STEP_W;
+            int h = (line - image * down) * STEP_H + step / STEP_W;
+            int w = (place - line * across) * STEP_W + step % STEP_W;
             long long line_of_y = (image * (long long)planes + plane) * height + h;
             if (h < height && w < width) put(y + line_of_y * width + w, pack);
         }

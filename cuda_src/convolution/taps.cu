@@ -1,11 +1,12 @@
 // A convolution's weight as tensor.cu takes it: w, whose lines, channels and taps are `line`, `step` and `tap` elements
-// from one to the next -> out[groups, lines, steps_h, steps_w, taps_h, taps_w, stride], or of one group STEPS_FIRST and
-// then the lines. A group of w is `group` elements long.
+// from one to the next -> out[groups, steps / last, lines, last, taps_h, taps_w, stride], of steps_h * steps_w steps. A
+// group of w is `group` elements long.
 // stride is a multiple of 8, and zeros follow the `channels`. Tap t of step s is tap (first + s - by * t) / over
-// of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours.
+// of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. LINES_FIRST: 1
+// where lines of w are closer than channels, and threads next to each other take lines.
 #include "common/word.cuh"
 using T = unsigned short;
-constexpr int STEPS_FIRST = 0;
+constexpr int LINES_FIRST = 0;
 
 struct Way {
     int steps, taps, kernel;
@@ -24,26 +25,31 @@ struct Ways {
 
 extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long lines,
                                 long long group, long long line, long long step, long long tap,
-                                long long channels, long long stride, Ways ways)
+                                long long channels, long long stride, Ways ways, int last)
 {
     constexpr int CHUNK = 8;
-    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, chunks = stride / CHUNK;
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i >= n) return;
-    long long first = i % chunks * CHUNK, rest = i / chunks;
-    int tap_w = rest % ways.w.taps, tap_h = (rest /= ways.w.taps) % ways.h.taps;
-    rest /= ways.h.taps;
-    int steps = ways.h.steps * ways.w.steps;
-    int number = STEPS_FIRST ? rest / lines : rest % steps;
-    long long which = STEPS_FIRST ? rest % lines : rest / steps;
+    auto next = [&](long long count) {
+        long long number = i % count;
+        i /= count;
+        return number;
+    };
+    long long chunks = stride / CHUNK, which = LINES_FIRST ? next(lines) : 0, chunk = next(chunks);
+    int tap_w = next(ways.w.taps), tap_h = next(ways.h.taps), number = next(last);
+    if (!LINES_FIRST) which = next(lines);
+    int firsts = ways.h.steps * ways.w.steps / last;
+    long long place = (i * lines + which) * last + number;
+    place = (place * ways.h.taps + tap_h) * ways.w.taps + tap_w;
+    number += i % firsts * last;
     int h = ways.h.source(number / ways.w.steps, tap_h);
     int at = ways.w.source(number % ways.w.steps, tap_w);
-    const T *from =
-        w + which / lines * group + which % lines * line + (h * ways.w.kernel + at) * tap;
+    const T *from = w + i / firsts * group + which * line + (h * ways.w.kernel + at) * tap;
     Packed<T, CHUNK> pack;
 #pragma unroll
     for (int e = 0; e < CHUNK; ++e) {
-        bool there = h >= 0 && at >= 0 && first + e < channels;
-        pack[e] = there ? from[(first + e) * step] : T(0);
+        long long channel = chunk * CHUNK + e;
+        pack[e] = h >= 0 && at >= 0 && channel < channels ? from[channel * step] : T(0);
     }
-    put(out + i * CHUNK, pack);
+    put(out + (place * chunks + chunk) * CHUNK, pack);
 }

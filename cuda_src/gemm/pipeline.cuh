@@ -280,8 +280,9 @@ __device__ void join(Result result, int row, int left, const float (&sum)[COLUMN
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          int APART = 0, bool BOXED = false, int SPLITS = 1, typename Copy, typename Results>
-__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
+          int APART = 0, bool BOXED = false, int SPLITS = 1, typename AllTiles, typename Copy,
+          typename Results>
+__device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE;
     constexpr int STAGE = OF_A + in_panels<T, B_ALONG_K>(COLUMNS) * LINE;

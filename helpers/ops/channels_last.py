@@ -16,7 +16,18 @@ from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
 from .product import Parts, matmul
-from .tensor_windows import CHUNK, DEEP, MOST_PACK, Layer, Way, gradient, is_pixel, padded, taps_of
+from .tensor_windows import (
+    CHUNK,
+    DEEP,
+    MOST_PACK,
+    Layer,
+    Stepwise,
+    Way,
+    gradient,
+    is_pixel,
+    padded,
+    taps_of,
+)
 from .tuning import quickest
 
 __all__ = ["by_input", "by_weight", "forward", "forward_of_points"]
@@ -28,15 +39,14 @@ FULLER = 3  # times as few steps, for a copy of the images to pay
 def forward(x, weight, sizes, kind):
     """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
     these kernels don't support it."""
-    layer, images, weights = _given(sizes, sizes.h.stride)
+    layer, widened = _given(sizes, sizes.h.stride, True)
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
     launch = cache(partial(_convolution, layer, shape, kind))
 
     def call(x, weight, bias, room, stream):
-        of_x, of_weight = images(x, room, stream), weights(weight, room, stream)
-        return launch()(of_x, of_weight, bias, room, stream)
+        return launch()(*widened([x, weight], room, stream), bias, room, stream)
 
     return call
 
@@ -65,10 +75,10 @@ def by_input(weight, grad_output, sizes, kind):
     if not (layer.fits and layer.fits_boxes):
         return None
     launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
-    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), steps_first=True)
+    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), 1)
     even = _of_even_channels(sizes)
     return lambda weight, dy, room, stream: launch(
-        even(dy, room, stream), taps(weight, room, stream), None, room, stream
+        *even([dy], room, stream), taps(weight, room, stream), None, room, stream
     )
 
 
@@ -78,15 +88,15 @@ def by_weight(x, grad_output, sizes, kind):
     if is_pixel(sizes) and sizes.images and sizes.channels:
         shape = sizes.channels_out, 1, 1, sizes.channels
         return lambda x, dy, room, stream: matmul(_lines(dy).T, _lines(x), stream).reshape(shape)
-    layer, images, _ = _given(sizes)
+    layer, widened = _given(sizes)
     if layer is None:
         return None
     by_layer, even = gradient(layer, kind), _of_even_channels(sizes)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):
-        of_dy = even(grad_output, room, stream)
-        whole = by_layer(images(x, room, stream), of_dy, room, stream)
+        (of_dy,) = even([grad_output], room, stream)
+        whole = by_layer(*widened([x], room, stream), of_dy, room, stream)
         whole = whole.reshape(shape)
         if shape[-1] == sizes.channels:
             return whole
@@ -101,12 +111,13 @@ def _lines(x):
     return x.reshape(-1, x.shape[-1])
 
 
-def _given(sizes, group=1):
-    """Return a convolution's Layer, and functions that turn images and weight into its inputs.
-    group: rows of an image that are copied side by side, if any are copied, and treated as one."""
+def _given(sizes, group=1, is_forward=False):
+    """Return a convolution's Layer, and a function that turns images, and the weight if it
+    is_forward, into its inputs. group: rows of an image that are copied side by side, if any are
+    copied, and treated as one."""
     h, w = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, h, w)
-    images = weights = _as_it_is
+    widened = _as_they_are
     if _is_widened(sizes) and layer.fits:
         group = group if sizes.h.dilation == 1 else 1
         unit = CHUNK // gcd(CHUNK, group)
@@ -123,11 +134,13 @@ def _given(sizes, group=1):
         channels = sizes.w.kernel * group * stride
         layer = Layer(sizes.images, channels, sizes.channels_out, h, w, lying)
         pads = pad_h, sizes.w.pad
-        images = Widened(sizes.images, sizes.image, (high, wide), group, stride, pads)
-        weights = Widened(sizes.channels_out, sizes.kernel, (kernel, sizes.w.kernel), group, stride)
+        arrays = [(sizes.images, sizes.image, (high, wide), pads)]
+        if is_forward:
+            arrays.append((sizes.channels_out, sizes.kernel, (kernel, sizes.w.kernel), (0, 0)))
+        widened = Widened(group, stride, *arrays)
     if layer.channels % CHUNK or not (layer.fits and layer.fits_boxes):
-        return None, None, None
-    return layer, images, weights
+        return None, None
+    return layer, widened
 
 
 def _is_widened(sizes):
@@ -138,47 +151,48 @@ def _is_widened(sizes):
     return sizes.w.dilation == 1 and bool(sizes.channels % CHUNK or few)
 
 
-def _as_it_is(x, room, stream):
-    return x
+def _as_they_are(arrays, room, stream):
+    return arrays
 
 
 def _of_even_channels(sizes):
-    """Return a function that copies a gradient by the result to pixels whose channels are a
-    multiple of CHUNK, if they are not."""
+    """Return a function that copies a gradient by the result, in a list, to pixels whose channels
+    are a multiple of CHUNK, if they are not."""
     channels = sizes.channels_out
     if not channels % CHUNK:
-        return _as_it_is
+        return _as_they_are
     size = sizes.h.places, sizes.w.places
-    return Widened(sizes.images, (channels, *size), size, 1, padded(channels))
+    return Widened(1, padded(channels), (sizes.images, (channels, *size), size, (0, 0)))
 
 
 class Widened:
-    """Padded copies of images with these channels, height and width, made by
-    convolution/widened.cu: copy(x, workspace, stream) -> array. size: their height and width."""
+    """Padded copies of one or two arrays, made by convolution/widened.cu: copy(arrays, workspace,
+    stream) -> list. Each array: how many images, with these channels, height and width, the height
+    and the width of the copy, and its padding down and across."""
 
-    def __init__(self, images, shape, size, group, stride, pads=(0, 0)):
-        self.form = Form((images, *size, group * stride), np.uint16)
-        channels, height, width = shape
-        told = np.void(np.array([height, width, channels, *size, *pads], np.int32).tobytes())
-        count, choices = (
-            images * prod(size) * group * stride // CHUNK,
-            {"GROUP": group, "STRIDE": stride},
-        )
-        grid = (ceil_divide(count, BLOCK),)
-        file = "convolution/widened.cu"
-        self.launch = KernelCall(file, choices, grid, (BLOCK,), np.uint32(count), told)
+    def __init__(self, group, stride, *arrays):
+        self.forms, told, total = [], [], 0
+        for images, (channels, height, width), size, pads in arrays:
+            self.forms.append(Form((images, *size, group * stride), np.uint16))
+            count = images * prod(size) * group * stride // CHUNK
+            told.append(np.array([count, height, width, channels, *size, *pads], np.uint32))
+            total += count
+        told += [np.zeros(8, np.uint32)] * (2 - len(arrays))
+        choices, grid = {"GROUP": group, "STRIDE": stride}, (ceil_divide(total, BLOCK),)
+        self.launch = KernelCall("convolution/widened.cu", choices, grid, (BLOCK,), *told)
 
-    def __call__(self, x, room, stream):
-        made = self.form.new(x, room)
-        self.launch(stream, (address(x), address(made)))
+    def __call__(self, arrays, room, stream):
+        made = [form.new(x, room) for form, x in zip(self.forms, arrays)]
+        places = [address(x) for pair in zip(arrays, made) for x in pair]
+        self.launch(stream, (*places, *[0] * (4 - len(places))))
         return made
 
 
 def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
-    sizes = layer.columns, layer.rows, layer.deep
-    ways = layer.by_groups(kind, sizes, "rows", _pack(layer, MOST_PACK))
+    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
+    ways = [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
     return quickest(
         layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
     )
@@ -203,10 +217,12 @@ def _tiled(layer, shape, kind, tiling):
         of_weight = hopper.map_of(weight, kind.array, *lying, box)
         return layer.pixels(x, tiling.tile.rows), of_weight
 
-    told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits)
+    choices["STEPWISE"] = int(stepwise := isinstance(tiling, Stepwise))
+    told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits), layer.reaches
     file = "convolution/hopper_last.cu"
     lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
     launch = tiling.call(
-        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits
-    )
+        maps, file, choices, kind, parts.c_type, *told, lines=lines, parts=tiling.splits,
+        batch=layer.h.steps * layer.w.steps if stepwise else 1,
+    )  # fmt: skip
     return parts.made_by(launch)

@@ -361,7 +361,7 @@ class _Launch(KernelCall):
 def _of_points(way, a, b, sizes, matrices, by_rows):
     """Return the ways to compute it as a product of these sizes for each image, if it is one.
     by_rows: whether lines of its operands are rows."""
-    if not tensor_windows.is_product(sizes, None):
+    if not tensor_windows.is_product(sizes):
         return []
     us = product.product_us(matrices, sizes.images, None, a.dtype, by_rows)
     return [Other("a product per image", us, partial(way, a, b, sizes, None))]

@@ -14,7 +14,7 @@ from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
-from .product import Matrices, Parts, copy_us, pack_of, prepare
+from .product import Matrices, Parts, copy_us, pack_of, prepare, product_us
 from .product import Tiling as ByThreads
 from .reduce import WIDE
 from .tuning import quickest
@@ -23,6 +23,7 @@ from .windows import NARROW
 __all__ = [
     "MOST_PACK",
     "Layer",
+    "Stepwise",
     "Way",
     "by_input",
     "by_weight",
@@ -47,7 +48,7 @@ STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements a
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
-    tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
+    tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 1.1, 6),
     tensor.Tile(128, 64, 64, 32, 4, 2, 0.1, 0.47, 6),
     tensor.Tile(64, 128, 32, 64, 4, 2, 0.1, 0.47, 6),
     tensor.Tile(64, 64, 32, 32, 4, 3, 0.29, 0.29, 4),
@@ -96,14 +97,33 @@ class Way:
         return far < FAR and self.steps <= MOST_STEPS
 
     @property
+    def reach(self):
+        """Return which taps of the window each step sees, the struct Reach of pixels.cuh: from one
+        on, up to another."""
+        seen = []
+        for step in range(self.steps):
+            ends = [self.first + step - self.by * tap for tap in range(self.side.kernel)]
+            taps = [tap for tap, end in enumerate(ends)
+                    if not end % self.over and 0 <= end // self.over < self.kernel]  # fmt: skip
+            seen.append((taps[0], taps[-1] + 1) if taps else (0, 0))
+        return seen
+
+    @property
     def words(self):
         """Return the struct Way of taps.cu."""
         return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
 
 
+class Stepwise(hopper.Tiling):
+    """How blocks of warpgroups divide a convolution, a step of its places in each tile."""
+
+    BY = " by warpgroups, by steps"
+
+
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group."""
+    """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
+    unit: of how many channels a pixel of the copies has a multiple."""
 
     images: int
     channels: int
@@ -112,11 +132,12 @@ class Layer:
     w: Way
     lying: tuple | None = None  # the strides of images in bytes, if not one after the other
     groups: int = 1
+    unit: int = CHUNK
 
     @property
     def stride(self):
         """Return the stride from one pixel to the next."""
-        return padded(self.channels)
+        return ceil_divide(self.channels, self.unit) * self.unit
 
     @property
     def rows(self):
@@ -148,7 +169,7 @@ class Layer:
             for w in (self.h, self.w)
         ]
         counts = self.images, self.channels, self.channels_out, self.groups
-        return what, *counts, *sides[0], *sides[1], lies
+        return what, *counts, *sides[0], *sides[1], lies, self.unit
 
     @property
     def arguments(self):
@@ -156,6 +177,12 @@ class Layer:
         h, w = self.h.side, self.w.side
         by = windows.dividers(w.places, h.places, max(1, w.places * h.places), 1)
         return windows.argument(h, w), by
+
+    @property
+    def paired(self):
+        """Return how many steps across warpgroups store together: 2, if these are all and the
+        result's width is even, else 1."""
+        return 2 if self.w.steps == 2 and not self.w.size % 2 else 1
 
     @property
     def taps(self):
@@ -172,17 +199,40 @@ class Layer:
         """Return the elements of the window, in whole lines."""
         return self.taps * self.chunks * DEEP
 
-    def by_groups(self, kind, sizes, side, pack):
+    @property
+    def reaches(self):
+        """Return the struct Reaches of pixels.cuh."""
+        nowhere = [(0, 0)] * MOST_STEPS
+        sides = (np.transpose((way.reach + nowhere)[:MOST_STEPS]) for way in (self.h, self.w))
+        return np.void(np.array([*sides], np.uint8).tobytes())
+
+    def stepwise(self, kind, side, pack, together=1):
+        """Return the ways by warpgroups whose tiles have one step each, or so many across together;
+        none if there is only one. Other arguments: as of by_groups."""
+        if self.h.steps * self.w.steps == 1 or self.groups > 1:
+            return []
+        reach = [self.w.reach[n : n + together] for n in range(0, self.w.steps, together)]
+        across = [max(end for _, end in of) - min(first for first, _ in of) for of in reach]
+        taps = [max(1, (end - first) * n) for first, end in self.h.reach for n in across]
+        average, planes = sum(taps) / len(taps), self.channels_out * together
+        m, n = (self.columns, planes) if side == "rows" else (planes, self.columns)
+        sizes = m, n, int(average * self.chunks * DEEP)
+        ways = self.by_groups(kind, sizes, side, pack, len(taps), Stepwise)
+        last = (max(taps) - average) * self.chunks
+        ways = [way for way in ways if way.splits == 1]
+        return [replace(way, us=way.us + last * way.tile.step_us) for way in ways]
+
+    def by_groups(self, kind, sizes, side, pack, batch=None, tilings=hopper.Tiling):
         """Return the ways by warpgroups of products of these sizes, with what takes longer than in
         a product: boxes that end past the channels, and stores of this many elements. side: of a
-        tile, which are pixels."""
-        cut, found = (1 / self.chunks if self.channels % DEEP else 0), []
-        m, n, k = sizes
-        for way in hopper.Tiling.ways(m, n, k, kind, self.groups, pack=MOST_PACK):
+        tile, which are pixels; batch: how many products, if not one of each group."""
+        cut, found = (1 / self.chunks if self.stride % DEEP else 0), []
+        batch = batch or self.groups
+        for way in tilings.ways(*sizes, kind, batch, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
             more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
-            rounds = ceil_divide(way.tiles * way.splits * self.groups, multiprocessors())
+            rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
             found.append(replace(way, us=way.us + rounds * more))
         return found
 
@@ -216,9 +266,11 @@ def forward(x, weight, sizes, kind):
 
 def forward_of_points(x, weight, sizes, kind):
     """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
-    not such a convolution, or the layouts are not supported."""
-    if not is_product(sizes, kind):
+    not such a convolution, or copies in channels-last layout take less time."""
+    counts = sizes.channels, sizes.channels_out
+    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
         return None
+    (kind,) = kinds
     shape = sizes.images, sizes.channels_out, sizes.places
     pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
     matrix, line = _matrix(weight, sizes, kind)
@@ -234,16 +286,34 @@ def is_pixel(sizes):
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
 
-def is_product(sizes, kind):
-    """Whether kernels of this kind (None: without tensor cores) take images as matrices."""
-    even = kind is None or not sizes.places % CHUNK
-    return is_pixel(sizes) and even and sizes.images > 0 and sizes.groups == 1
+def is_product(sizes):
+    """Whether images are matrices to be multiplied."""
+    return is_pixel(sizes) and sizes.images > 0 and sizes.groups == 1
+
+
+def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
+    """Return which kind of product takes images as matrices, in a list: this one, or, if lines are
+    not a multiple of its pieces, the quickest of those with smaller ones and without tensor cores
+    (None); an empty list if copies in channels-last layout are quicker."""
+    if kind is None or not sizes.places % CHUNK:
+        return [kind]
+    layer = Layer(sizes.images, channels, channels_out, *map(Way.forward, (sizes.h, sizes.w)))
+    if not layer.fits:
+        return [None]
+    matrices, by_rows = (channels_out, sizes.places, channels), (not over_first, True)
+    kinds = [replace(kind, piece=n) for n in (8, 4) if not sizes.places * 2 % n]
+    dtype = np.dtype(kind.array)
+    us = [(product_us(matrices, sizes.images, of, dtype, by_rows), of) for of in (*kinds, None)]
+    least, chosen = min(us, key=lambda pair: pair[0])
+    copied = copy_us(2 * channels * layer.columns)
+    copied += copy_us(2 * layer.channels_out * channels) if over_first else 0
+    return [chosen] if least < copied + min(way.us for way in _ways(layer, kind)) else []
 
 
 def _matrix(weight, sizes, kind):
     """Return a function that makes a weight of points a matrix whose lines kernels of this kind
     take, matrix(weight, stream), and the stride from one line to the next."""
-    if kind is None or not sizes.channels % CHUNK:
+    if kind is None or not sizes.channels * 2 % kind.piece:
         return (lambda weight, stream: weight), sizes.channels
     shape = sizes.channels_out, sizes.channels
     line = tensor.padded_to(sizes.channels, 2)
@@ -265,8 +335,10 @@ def by_input(weight, grad_output, sizes, kind):
 
 def input_of_points(weight, grad_output, sizes, kind):
     """by_input for a window of one pixel: a product per image."""
-    if not is_product(sizes, kind):
+    counts = sizes.channels_out, sizes.channels
+    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
         return None
+    (kind,) = kinds
     shape = sizes.images, sizes.channels, sizes.places
     pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
@@ -282,41 +354,77 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    sizes = layer.rows, layer.columns, layer.depth
-    pixels = layer.h.side.image * layer.w.side.image
-    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, TILES)
-    if layer.fits_boxes:
-        told = (layer.rows, layer.columns, layer.deep), "columns", _pack(layer, MOST_PACK)
-        ways = hopper.beside(ways, layer.by_groups(kind, *told))
+    layers = layer, replace(layer, unit=DEEP)
+    us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
+    ways = _ways(layer, kind)
     if layer.groups > 1:
-        copies = layer.images * layer.channels * pixels, layer.rows * layer.depth
-        us = min(way.us for way in ways) + sum(copy_us(2 * layer.groups * n) for n in copies)
+        sizes = layer.rows, layer.columns, layer.depth
         if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
             return None
-    copy = _laid_out(layer, x, weight, pixels, over_first)
-    call = quickest(
-        layer.problem("conv2d"), ways, lambda tiling: _tiled(layer, shape, x.dtype, kind, tiling)
-    )
 
-    return lambda x, weight, bias, room, stream: call(
-        *copy(x, weight, room, stream), bias, room, stream
-    )
+    def prepare(tiling):
+        copy = _laid_out(layer, x, weight, over_first, tiling)
+        call = _tiled(layer, shape, x.dtype, kind, tiling, over_first)
+        return lambda x, weight, bias, room, stream: call(
+            *copy(x, weight, room, stream), bias, room, stream
+        )
+
+    return quickest(layer.problem("conv2d"), ways, prepare)
 
 
-def _laid_out(layer, x, weight, pixels, over_first):
+def _least_us(layer, kind):
+    """Return the estimated time of a layer with its copies."""
+    pixels = layer.images * layer.h.side.image * layer.w.side.image
+    copies = (layer.channels + layer.stride) * pixels, layer.rows * layer.depth * 2
+    copied = sum(copy_us(layer.groups * n) for n in copies)
+    return copied + min(way.us for way in _ways(layer, kind))
+
+
+def _ways(layer, kind):
+    """Return the ways to convolve images and weights that have been copied."""
+    sizes = layer.rows, layer.columns, layer.depth
+    side, pack = "columns", _pack(layer, MOST_PACK)
+    tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
+             for tile in TILES]  # fmt: skip
+    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
+    if layer.fits_boxes:
+        by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
+        stepwise = layer.stepwise(kind, side, pack, layer.paired)
+        return hopper.beside(ways, [*by_groups, *stepwise])
+    return ways
+
+
+def _together(layer, tiling):
+    """Return how many steps across a tile has, if not all; None: it has all steps."""
+    return isinstance(tiling, Stepwise) and layer.paired or None
+
+
+def _is_reversed(layer, tiling):
+    """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
+    taps are in reverse."""
+    return layer.h.steps == layer.w.steps == 1 and isinstance(tiling, hopper.Tiling)
+
+
+def _laid_out(layer, x, weight, over_first, tiling):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
-    images = layer.images, layer.channels, pixels, layer.groups
+    images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
+    if over_first and _is_reversed(layer, tiling):
+        weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
+        both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
+        return lambda x, weight, room, stream: both([x, weight], room, stream)
     if over_first or lines * layer.chunks > MOST_TURNED:
-        of_images, taps = ChannelsLast([x], images), taps_of(layer, _taps_first(layer, over_first))
+        of_images = ChannelsLast([x], images, unit=layer.unit)
+        taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast([x], images)
+        of_images = ChannelsLast([x], images, unit=layer.unit)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
-    both = ChannelsLast([x, weight], images, (lines, layer.channels, layer.taps, 1))
+    weights = lines, layer.channels, layer.taps, 1
+    both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -327,28 +435,33 @@ def _pack(layer, most):
     return next(p for p in (most, 4, 1) if whole and not places % p or p == 1)
 
 
-def _tiled(layer, shape, dtype, kind, tiling):
+def _tiled(layer, shape, dtype, kind, tiling, over_first):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = MOST_PACK if parts.whole else 4
     choices["Y_PACK"] = _pack(layer, most)
-    counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
+    groups, rows, together = layer.groups, layer.rows, _together(layer, tiling)
+    lying = (layer.taps, groups * rows, layer.stride), (layer.stride, layer.depth)
+    if together:
+        rows = layer.channels_out * together
+        groups = layer.rows // rows
+    counts = map(np.int32, (layer.images, layer.stride, rows, layer.h.size, layer.w.size))
     arguments = choices, kind, parts.c_type, *counts, *layer.arguments
-    groups = layer.groups
     if isinstance(tiling, hopper.Tiling):
-        if layer.w.steps == 2 and not layer.w.size % 2:
+        choices["STEPWISE"] = int(together is not None)
+        choices["REVERSED"] = int(over_first and _is_reversed(layer, tiling))
+        if layer.paired == 2:
             whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
             choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
-        lying = (layer.taps, groups * layer.rows, layer.stride), (layer.stride, layer.depth)
         box = 1, tiling.tile.rows, DEEP
 
         def maps(x, weight):
             of_weight = hopper.map_of(weight, kind.array, *lying, box)
             return of_weight, layer.pixels(x, tiling.tile.columns)
 
-        counts = map(np.int32, (tiling.splits, groups))
-        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *counts, batch=groups)
+        told = *map(np.int32, (tiling.splits, groups)), layer.reaches
+        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, *told, batch=groups)
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments, batch=groups)
     return parts.made_by(launch)
@@ -423,7 +536,7 @@ def _gradient(layer, kind, tiling):
 
 def weight_of_points(x, grad_output, sizes, kind):
     """by_weight for a window of one pixel: a product per image, added up."""
-    if not is_product(sizes, kind):
+    if not is_product(sizes) or kind and sizes.places % CHUNK:
         return None
     shape, wide = (sizes.channels_out, *sizes.kernel), kind.sum if kind else WIDE[x.dtype.name]
     form, made = Form(shape, x.dtype), kind and kind.made
@@ -442,11 +555,12 @@ def weight_of_points(x, grad_output, sizes, kind):
 
 class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
-    copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each."""
+    copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each;
+    unit: of how many channels each pixel of a copy has a multiple."""
 
-    def __init__(self, arrays, *sizes):
+    def __init__(self, arrays, *sizes, unit=CHUNK):
         told, self.forms = [], []
-        strides = [padded(channels) for _, channels, _, _ in sizes]
+        strides = [ceil_divide(channels, unit) * unit for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
         def blocks(wide):
@@ -477,16 +591,17 @@ def _taps_first(layer, over_first):
     return taps * layer.channels, taps, 1
 
 
-def taps_of(layer, steps, steps_first=False):
-    """Prepare a copy of a weight in the order that convolution/tensor.cu or
-    convolution/hopper_last.cu takes; steps: as in _taps_first."""
+def taps_of(layer, strides, last=None):
+    """Prepare a copy of a weight in the order that the kernels take; strides: as from
+    _taps_first; last: how many steps of a line are neighbours, if not all."""
     h, w = layer.h, layer.w
     shape = layer.groups * layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
     group = layer.channels_out * layer.channels * h.kernel * w.kernel
-    told = layer.channels_out, group, *steps, layer.channels, layer.stride, ways
-    choices = {"STEPS_FIRST": int(steps_first)}
+    last = np.int32(last or h.steps * w.steps)
+    told = layer.channels_out, group, *strides, layer.channels, layer.stride, ways, last
+    choices = {"LINES_FIRST": int(strides[0] < strides[1])}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 

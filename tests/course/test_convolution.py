@@ -1,12 +1,14 @@
 """helpers.ops.conv2d and its gradients against sums written out in float64, and each other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import channels_last, convolution, hopper, tensor_windows, winograd
+from helpers.ops import channels_last, convolution, hopper, tensor_windows, tuning, winograd
 
 from .pytorch import of_pytorch
 
@@ -468,6 +470,27 @@ def test_windows_by_warpgroups(name, channels, monkeypatch):
 
 
 @by_warpgroups
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("name", ["strided", "seven", "steps", "far steps"])
+@pytest.mark.parametrize("channels", [(3, 5), (72, 131)], ids=str)
+def test_a_tile_of_one_step_sums_over_the_taps_it_sees(name, channels, layout, monkeypatch):
+    taken = []
+
+    def by_steps(problem, ways, prepare):
+        ways = [way for way in ways if isinstance(way, tensor_windows.Stepwise)] or ways
+        taken.append(type(ways[0]))
+        return tuning.quickest(problem, ways, prepare)
+
+    for module in tensor_windows, channels_last:
+        monkeypatch.setattr(module, "quickest", by_steps)
+    convolution.prepared.clear()
+    check = check_last if layout == "NHWC" else partial(check_all, dtype="float16")
+    check(*HALVES[name], channels=channels[0], channels_out=channels[1])
+    convolution.prepared.clear()
+    assert taken.count(tensor_windows.Stepwise) == 1
+
+
+@by_warpgroups
 @pytest.mark.parametrize("by_groups", [True, False], ids=["warpgroups", "warps"])
 @pytest.mark.parametrize("name", ["uneven", "padded", "strided"])
 def test_groups_by_tensor_cores(name, by_groups, monkeypatch):
@@ -492,6 +515,29 @@ def test_points_are_products():
         got = ops.conv2d(on_gpu(x), on_gpu(weight)).get()
         direct = Direct(*windows.sides(image, (1, 1)))
         check(got, direct.forward, (x, weight), channels)
+
+
+@pytest.mark.parametrize("piece", [8, 4, None])
+@pytest.mark.parametrize("channels, channels_out", [(14, 40), (15, 23)])
+def test_images_whose_lines_are_no_multiple_of_16_bytes_are_products_too(
+    piece, channels, channels_out, monkeypatch
+):
+    taken = []
+
+    def us(sizes, batch, kind, *told):
+        taken.append(kind and kind.piece)
+        return 0 if taken[-1] == piece else 1e9
+
+    monkeypatch.setattr(tensor_windows, "product_us", us)
+    convolution.prepared.clear()
+    sizes = {"channels": channels, "channels_out": channels_out}
+    check_all((10, 14), (1, 1), **sizes, dtype="float16")
+    x = numbers(2, channels, 10, 14, dtype="float16")
+    weight = numbers(channels_out, channels, 1, 1, dtype="float16")
+    got = ops.conv2d(on_gpu(x), on_gpu(weight)).get()
+    check(got, Direct(*windows.sides((10, 14), (1, 1))).forward, (x, weight), channels)
+    convolution.prepared.clear()
+    assert taken == [8, 4, None] * 2
 
 
 def of_points(points, taps, count):

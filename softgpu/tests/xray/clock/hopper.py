@@ -156,7 +156,7 @@ def _convolution(set_, images, channels, side, filters, kernel, tile):
         counts = map(I32, (images, layer.stride, layer.rows, side, side))
         choices = {"STEP_H": 1, "STEP_W": 1, "Y_PACK": 8 if side * side % 8 == 0 else 4}
         call = tiling.call(maps, "convolution/hopper.cu", choices, element, element.made, *counts,
-                           *layer.arguments, I32(1), I32(1))  # fmt: skip
+                           *layer.arguments, I32(1), I32(1), layer.reaches)  # fmt: skip
         return partial(call, None, tuple(int(a.gpudata) for a in (x, weight, y)), (0,))
 
     told = f"convolution {images}x{channels}x{side}x{side} to {filters} k{kernel}"
