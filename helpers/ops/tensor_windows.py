@@ -601,7 +601,7 @@ def taps_of(layer, strides, last=None):
     group = layer.channels_out * layer.channels * h.kernel * w.kernel
     last = np.int32(last or h.steps * w.steps)
     told = layer.channels_out, group, *strides, layer.channels, layer.stride, ways, last
-    choices = {"LINES_FIRST": int(strides[0] < strides[1])}
+    choices = {"LINES_FIRST": int(strides[0] == 1)}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 
