@@ -16,9 +16,10 @@ template <typename V>
 struct Softmax {
     using A = Running<V>;
     __device__ A initial() const { return {-INFINITY, 0}; }
+    // What x alone sums up to, exp(x - x): NaN for inf.
     template <typename T>
     __device__ A from(T x, long long) const
-    { return {V(x), V(x) == -INFINITY ? V(0) : V(1) + V(0) * V(x)}; }  // NaN for inf, as exp(inf - inf)
+    { return {V(x), V(x) == -INFINITY ? V(0) : V(1) + V(0) * V(x)}; }
     __device__ A from(A a, long long) const { return a; }
     __device__ A operator()(A a, A b) const
     {

@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from math import gcd, prod
@@ -57,7 +56,7 @@ def trial(exercise, kernel, seed=None):
         _look_through(exercise.judge, verdict.instructions)
         if find := exercise.judge.seen:
             verdict.find_picture = partial(seen.picture, find, kernel, target)
-        with _on_trial(target.engine):
+        with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
         verdict.refuse(
@@ -77,7 +76,7 @@ def watch(exercise, kernel, seed=None):
     try:
         kernel = _compiled(exercise, kernel, verdict.text)
         target = target_of(kernel)
-        with _on_trial(target.engine):
+        with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             heading, found = _Trial(exercise, kernel, target, verdict).first_findings()
     except Refused as refused:
         raise ValueError(f"{refused.reason.text}. {refused.reason.advice}") from None
@@ -93,13 +92,6 @@ class Stopped(KeyboardInterrupt):
     def _render_traceback_(self):
         """What IPython shows."""
         return [str(self)]
-
-
-@contextmanager
-def _on_trial(engine):
-    """Launches in this block are short, and their code is new: optimising it never pays."""
-    with engine.time_limit(LIMIT_S), engine.addresses_hidden(), engine.tier("quick"):
-        yield
 
 
 def _text(kernel):

@@ -300,6 +300,7 @@ DEEP, STAGES = 8, 3
 MOST_KEPT = 32 * 32  # elements of a warp's part of a tile
 JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
+EVEN, UNEVEN = {2: 1, 3: 0.87}, 0.75  # of the multiprocessors that they fill alike
 GATHER_US = 0.0017  # of a column whose elements are found in a list, for 8 elements along k
 BROAD = 1.2  # times as long: tiles of more than 128 such columns
 
@@ -336,10 +337,11 @@ class Tiling(tuning.Tiling):
             waves = WAVES * multiprocessors() * tile.blocks // (tiles * batch)
             for splits in splits_to_try(max(1, min(waves, k // LEAST_SHARE))):
                 blocks = tiles * batch * splits
-                us = blocks_us(blocks, ceil_divide(deep, splits), timed)
                 room = multiprocessors() * tile.blocks * ROOMY.get(splits, CROWDED)
                 joined = staged and has_clusters() and 1 < splits <= MOST_JOINED and blocks <= room
                 joined &= tile.shared_bytes(True) <= most_shared()
+                even = EVEN.get(splits, UNEVEN) if joined else 1
+                us = blocks_us(int(blocks / even), ceil_divide(deep, splits), timed)
                 added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
                 us += added if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us * (BROAD if broad else 1), joined))
