@@ -21,8 +21,8 @@ extern "C" __global__ void depthwise(const T *__restrict__ x, const T *__restric
                                      Divider<long long> across, Divider<long long> down,
                                      const T *bias)
 {
-    using Down = Reach<H, BACKWARD>;
-    using Across = Reach<W, BACKWARD>;
+    using Down = Along<H, BACKWARD>;
+    using Across = Along<W, BACKWARD>;
     constexpr int LINES = Down::length(HIGH), LENGTH = Across::length(WIDE);
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i >= patches) return;

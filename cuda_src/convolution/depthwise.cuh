@@ -12,7 +12,7 @@ struct Size {
 // Along one side: where element i of a patch meets tap k, from the region's begin on, if BACKWARD in the gradient by the
 // result, else in the image. A backward patch begins at a multiple of the stride.
 template <typename Side, bool BACKWARD>
-struct Reach {
+struct Along {
     static constexpr int STRIDE = Side::STRIDE, FAR = (Side::KERNEL - 1) * Side::DILATION;
     static __device__ constexpr int floor(int n)
     { return n >= 0 ? n / STRIDE : -((STRIDE - 1 - n) / STRIDE); }

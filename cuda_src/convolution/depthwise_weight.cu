@@ -20,8 +20,8 @@ extern "C" __global__ void depthwise_weight(const T *__restrict__ x, const T *__
                                             Size out, Divider<long long> across,
                                             Divider<long long> down)
 {
-    using Down = Reach<H, false>;
-    using Across = Reach<W, false>;
+    using Down = Along<H, false>;
+    using Across = Along<W, false>;
     constexpr int LINES = Down::length(HIGH), LENGTH = Across::length(WIDE);
     constexpr int TAPS = H::KERNEL * W::KERNEL;
     int channel = blockIdx.x, all = gridDim.x;

@@ -12,7 +12,7 @@ struct Tap {
 };
 
 // Which taps the steps see, down or across: from one on, up to another.
-struct TapsSeen {
+struct Reach {
     unsigned char first[4], end[4];
     // Those that so many steps see, from one on.
     __device__ int2 of(int step, int count) const
@@ -24,7 +24,7 @@ struct TapsSeen {
     }
 };
 struct Reaches {
-    TapsSeen h, w;
+    Reach h, w;
 };
 
 // Tiles of a product whose steps (of places, STEP_W of which lie across) are products of a batch, ACROSS of them in each.

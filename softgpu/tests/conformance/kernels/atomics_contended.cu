@@ -103,6 +103,16 @@ extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a)
     if (i == 0) out[7] += s;
 }
 
+// launch: block=128 out=4
+extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a)
+{
+    clear(out, 4);
+    int i = threadIdx.x;
+    atomicAdd(out + (i & 3), (double)a[i] * 0.5);
+    atomicAdd_block(out, 1.0);
+    atomicAdd_system(out + 1, 2.0);
+}
+
 // launch: block=64 out=8
 extern "C" __global__ void whole_numbers_as_halves(__half *out, const int *a)
 {
@@ -121,6 +131,17 @@ extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const i
     atomicAdd(out, __int2bfloat16_rn(a[i] & 3));
     atomicAdd((__nv_bfloat162 *)(out + 2),
               __halves2bfloat162(__int2bfloat16_rn(i & 3), __int2bfloat16_rn(a[i] & 7)));
+}
+
+// launch: block=64 out=3
+extern "C" __global__ void scopes(int *out, const int *a)
+{
+    clear(out, 3);
+    int i = threadIdx.x;
+    atomicAdd_block(out, a[i]);
+    atomicMax_system(out + 1, a[i]);
+    atomicOr_block(out + 2, a[i] & 0xff);
+    atomicCAS_system(out + 2, 0, a[0]);
 }
 
 __device__ __noinline__ void add_to(int *p, int x) { atomicAdd(p, x); }

@@ -56,6 +56,27 @@ extern "C" __global__ void many_kinds_of_arguments(double *out, const int *a)
                             a[i + 1] * 0.25, a[i + 4], a + i + 5, a[i] > 0, make_int2(i, a[i + 6]));
 }
 
+struct Big {
+    int v[6];
+    double d;
+};
+
+__device__ __noinline__ Big make_big(int x, Big other)
+{
+    Big b;
+    for (int k = 0; k < 6; k++) b.v[k] = x * k + other.v[5 - k];
+    b.d = other.d + x;
+    return b;
+}
+
+extern "C" __global__ void structs_by_value(int *out, const int *a)
+{
+    int i = threadIdx.x;
+    Big b = {{a[i], 1, 2, 3, 4, 5}, 0.5};
+    for (int k = 0; k < (a[i] & 3); k++) b = make_big(a[i + k], b);
+    out[i] = b.v[a[i] & 3] ^ b.v[5] ^ (int)(b.d > 0);
+}
+
 __device__ int add(int x, int y) { return x + y; }
 __device__ int subtract(int x, int y) { return x - y; }
 __device__ int exclusive(int x, int y) { return x ^ y; }
