@@ -157,8 +157,8 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             rows.softmax_step(score, factor);
             pack<T>(weight, score);
         }
+        if (count > 1) keys.await();
         for (int n = 1; n < count; ++n) {
-            keys.await();
             wait_turn(group);
             begin_scores();
             values.await();
@@ -169,6 +169,8 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             keys.leave();
             apply_mask(n);
             rows.softmax_step(score, factor);
+            finished(score);
+            if (n + 1 < count) keys.await();  // a branch: else ptxas would wait for the sums first
             wait_for_products<0>();
             finished(sum);
             values.leave();

@@ -20,6 +20,8 @@ constexpr int C_PACK = 8;
 constexpr int GROUPS = 2, ROWS = GROUPS * GROUP_ROWS, PANELS = (HEAD + DEEP - 1) / DEEP;
 constexpr int OF_OWN = ROWS * PANELS * LINE, OF_OTHERS = LINES * PANELS * LINE;  // bytes
 constexpr int KEPT_BY_COPIES = 40, KEPT_BY_PRODUCTS = 232;
+// Whether registers suffice for scores to begin before the last sums are made.
+constexpr bool OVERLAPS = HEAD / 2 * (1 + OF_KEYS) + LINES * (1 + OF_KEYS) / 4 + LINES < 200;
 
 // Of a row: the logarithm, base 2, of its sum of powers, and the product of its result and gradient. A row that sees
 // nothing has no share of anything.
@@ -132,16 +134,24 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
                 mine[low] = RowStats::of(logs + row, products + row, line + low * 8 < p.queries);
             }
         unsigned a = own.tile() + group * GROUP_ROWS * LINE;
+        Ring<STAGES> read = others;  // what is no longer needed
+        auto end_sums = [&](bool any) {
+            finished(sum);
+            if (OF_KEYS) finished(sum_v);
+            if (any) read.leave();
+        };
         for (int n = 0; n < share.heads * share.rounds; ++n) {
             int from = share.begin + n % share.rounds * LINES;
             unsigned b = others.tile();
             others.await();
             begin_products();
             multiply_lines<T, HEAD, ROWS, LINES>(score, a, b);
+            close_products();
             multiply_lines<T, HEAD, ROWS, LINES>(slope, a + OF_OWN, b + OF_OTHERS);
             close_products();
-            wait_for_products<0>();
-            finished(score), finished(slope);
+            wait_for_products<1>();
+            finished(score);
+            if (OVERLAPS) end_sums(n > 0);
 
             int keys = p.keys, diagonal = p.diagonal, row = line;
             int last = OF_KEYS ? share.top + group * GROUP_ROWS + GROUP_ROWS - 1 : from + LINES - 1;
@@ -154,29 +164,48 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
                 if (OF_KEYS) visible_end[low] = row < keys ? LINES : 0;
             }
             const RowStats *of_columns = stats[others.stage];
+            auto stats_of = [&](int i) {
+                return OF_KEYS ? of_columns[i / 4 * 8 + lane % 4 * 2 + i % 2] : mine[i / 2 % 2];
+            };
 #pragma unroll
-            for (int i = 0; i < LINES / 2; ++i) {
-                int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                RowStats row_stats = OF_KEYS ? of_columns[column] : mine[i / 2 % 2];
-                float power = power_of_two(score[i] * factor - row_stats.log);
-                if (is_edge &&
-                    (column < visible_begin[i / 2 % 2] || column >= visible_end[i / 2 % 2]))
-                    power = 0;
-                score[i] = power;
-                slope[i] = power == 0 ? 0 : power * (slope[i] - row_stats.product);
-            }
+            for (int i = 0; i < LINES / 2; ++i)
+                score[i] = power_of_two(score[i] * factor - stats_of(i).log);
+            finished(score);
+            if (is_edge)
+#pragma unroll
+                for (int i = 0; i < LINES / 2; ++i) {
+                    int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+                    bool hidden = column < visible_begin[i / 2 % 2] ||
+                                  column >= visible_end[i / 2 % 2];
+                    if (hidden) score[i] = 0;
+                }
+            auto begin_values = [&] {
+                pack<T>(powers, score);
+                begin_products();
+                multiply_registers<T, HEAD, LINES>(sum_v, powers, b + OF_OTHERS, n);
+                close_products();
+            };
+            if (OF_KEYS && OVERLAPS) begin_values();
+            wait_for_products<OF_KEYS && OVERLAPS>();
+            finished(slope);
+#pragma unroll
+            for (int i = 0; i < LINES / 2; ++i)
+                slope[i] = score[i] == 0 ? 0 : score[i] * (slope[i] - stats_of(i).product);
             pack<T>(slopes, slope);
-            if (OF_KEYS) pack<T>(powers, score);
             begin_products();
             multiply_registers<T, HEAD, LINES>(sum, slopes, b, n);
-            if (OF_KEYS) multiply_registers<T, HEAD, LINES>(sum_v, powers, b + OF_OTHERS, n);
             close_products();
+            if (OF_KEYS && !OVERLAPS) begin_values();
+            others.advance();
+            if (OVERLAPS) continue;
             wait_for_products<0>();
-            finished(sum);
-            if (OF_KEYS) finished(sum_v);
-            others.leave();
+            end_sums(true);
         }
         bool any = share.heads * share.rounds > 0;
+        if (OVERLAPS) {
+            wait_for_products<0>();
+            end_sums(any);
+        }
         arrive(own.goes()), own.advance();
         auto store = [&](T *to, long long size, float (&sum)[HEAD / 2], float factor) {
             long long owned = OF_KEYS ? p.keys : p.queries;

@@ -11,5 +11,6 @@ extern "C" __global__ void merge(const float *__restrict__ parts, const float *_
                                  float *all_logs)
 {
     Parts all = {parts, logs, rows, size, int(splits)};
-    merge_row(all, blockIdx.x, out, all_logs, threadIdx.x / 32, blockDim.x / 32);
+    const long long row[] = {blockIdx.x};
+    merge_rows(all, row, 1, out, all_logs, threadIdx.x / 32, blockDim.x / 32);
 }

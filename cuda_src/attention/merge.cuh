@@ -11,51 +11,68 @@ struct Parts {
     int splits;
 };
 
-// Merges a row by a warp, `number` of `warps` that each take 64 columns at a time.
-template <typename Out>
-__device__ void merge_row(const Parts &of, long long row, Out *out, float *all_logs, int number,
-                          int warps)
+// Merges `count` rows by a warp, `number` of `warps` that each take 64 columns at a time; what it loads of them is under
+// way together.
+template <int COUNT, typename Out>
+__device__ void merge_rows(const Parts &of, const long long (&rows)[COUNT], int count, Out *out,
+                           float *all_logs, int number, int warps)
 {
-    constexpr int EACH = MOST_SPLITS / 32, AT_ONCE = 8;  // loads that are under way together
+    constexpr int EACH = MOST_SPLITS / 32, AT_ONCE = 8;  // splits
     int lane = threadIdx.x % 32;
-    float weight[EACH], peak = -INFINITY, total = 0;  // lane l: of splits l, l + 32 ...
+    float weight[COUNT][EACH], from[COUNT], total[COUNT] = {};  // lane l: of splits l, l + 32 ...
 #pragma unroll
-    for (int e = 0; e < EACH; ++e) {
-        int s = e * 32 + lane;
-        weight[e] = s < of.splits ? __ldcg(of.logs + s * of.rows + row) : -INFINITY;
-        peak = fmaxf(peak, weight[e]);
+    for (int r = 0; r < COUNT; ++r)
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) {
+            int s = e * 32 + lane;
+            bool is_there = (s < of.splits) & (r < count);
+            weight[r][e] = is_there ? __ldcg(of.logs + s * of.rows + rows[r]) : -INFINITY;
+        }
+#pragma unroll
+    for (int r = 0; r < COUNT; ++r) {
+        float peak = -INFINITY;
+        for (float x : weight[r]) peak = fmaxf(peak, x);
+        from[r] = base(warp_reduce(peak, [](float x, float y) { return fmaxf(x, y); }));
+        for (float &x : weight[r]) total[r] += x = expf(x - from[r]);
+        total[r] = warp_reduce(total[r], [](float x, float y) { return x + y; });
     }
-    const float from = base(warp_reduce(peak, [](float x, float y) { return fmaxf(x, y); }));
-#pragma unroll
-    for (int e = 0; e < EACH; ++e) total += weight[e] = expf(weight[e] - from);
-    total = warp_reduce(total, [](float x, float y) { return x + y; });
     for (long long i = number * 64 + lane; i - lane < of.size; i += warps * 64) {
-        float sum[2] = {};
+        float sum[COUNT][2] = {};
 #pragma unroll
         for (int e = 0; e < EACH; ++e)
 #pragma unroll 1
             for (int begin = 0; begin < min(32, of.splits - e * 32); begin += AT_ONCE) {
-                float part[AT_ONCE][2];
+                float part[COUNT][AT_ONCE][2];
 #pragma unroll
-                for (int n = 0; n < AT_ONCE; ++n)
+                for (int r = 0; r < COUNT; ++r)
 #pragma unroll
-                    for (int c = 0; c < 2; ++c) {
-                        long long s = e * 32 + begin + n, column = i + c * 32;
-                        const float *from = of.parts + (s * of.rows + row) * of.size + column;
-                        bool there = (s < of.splits) & (column < of.size);
-                        part[n][c] = there ? __ldcg(from) : 0;
+                    for (int n = 0; n < AT_ONCE; ++n)
+#pragma unroll
+                        for (int c = 0; c < 2; ++c) {
+                            long long s = e * 32 + begin + n, column = i + c * 32;
+                            const float *at = of.parts + (s * of.rows + rows[r]) * of.size + column;
+                            bool there = (s < of.splits) & (column < of.size) & (r < count);
+                            part[r][n][c] = there ? __ldcg(at) : 0;
+                        }
+#pragma unroll
+                for (int r = 0; r < COUNT; ++r)
+#pragma unroll
+                    for (int n = 0; n < AT_ONCE; ++n) {
+                        float share = __shfl_sync(FULL_WARP, weight[r][e], begin + n);
+                        sum[r][0] += share * part[r][n][0], sum[r][1] += share * part[r][n][1];
                     }
-#pragma unroll
-                for (int n = 0; n < AT_ONCE; ++n) {
-                    float share = __shfl_sync(FULL_WARP, weight[e], begin + n);
-                    sum[0] += share * part[n][0], sum[1] += share * part[n][1];
-                }
             }
-        float all = total == 0 ? 1 : total;
-        for (int n = 0; n < 2; ++n)
-            if (i + n * 32 < of.size) out[row * of.size + i + n * 32] = Out(sum[n] / all);
+#pragma unroll
+        for (int r = 0; r < COUNT; ++r)
+            for (int c = 0; c < 2; ++c)
+                if (r < count && i + c * 32 < of.size)
+                    out[rows[r] * of.size + i + c * 32] =
+                        Out(sum[r][c] / (total[r] == 0 ? 1 : total[r]));
     }
-    if (number == 0 && lane == 0) all_logs[row] = total == 0 ? -INFINITY : from + logf(total);
+#pragma unroll
+    for (int r = 0; r < COUNT; ++r)
+        if (number == 0 && lane == 0 && r < count)
+            all_logs[rows[r]] = total[r] == 0 ? -INFINITY : from[r] + logf(total[r]);
 }
 
 // Where splits are merged by the last block of a tile, unless out is null. arrived: a count for each tile, 0 between
@@ -70,8 +87,13 @@ struct Merged {
     __device__ void finish(const Parts &parts, const Share &share, const Problem &p) const
     {
         if (!out || !last_to_arrive(arrived + blockIdx.x, gridDim.y)) return;
-        for (int line = threadIdx.x / 32; line < ROWS; line += blockDim.x / 32)
-            if (share.first + line < share.lines)
-                merge_row(parts, share.result(p, line), out, logs, 0, 1);
+        constexpr int COUNT = 4;
+        for (int top = threadIdx.x / 32 * COUNT; top < ROWS; top += blockDim.x / 32 * COUNT) {
+            int count = min((long long)COUNT, share.lines - share.first - top);
+            if (count <= 0) return;
+            long long rows[COUNT];
+            for (int r = 0; r < COUNT; ++r) rows[r] = share.result(p, top + min(r, count - 1));
+            merge_rows(parts, rows, count, out, logs, 0, 1);
+        }
     }
 };

@@ -130,10 +130,11 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                 }
             }
         }
-        wait_for_groups<0>();
-        __syncthreads();  // the values have come, and the keys are read
+        __syncthreads();  // the keys are read: the next ones may come beside the values
         if (first + KEYS < share.end) fetch_lines(of_k, k, p.k.row, first + KEYS, p.size);
         close_group();
+        wait_for_groups<1>();
+        __syncthreads();  // the values have come
 
         bool is_edge = first + KEYS > unmasked_keys;
 #pragma unroll
