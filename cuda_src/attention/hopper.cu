@@ -71,7 +71,11 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
     __syncthreads();
 
     int group = threadIdx.x / GROUP, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __shared__ int next[Q_STAGES];  // the split of a tile whose queries come; none: -1
+    struct Next {
+        Stretch<ROWS, 1, CAUSAL> share;
+        int split;  // none: -1
+    };
+    __shared__ Next next[Q_STAGES];  // whose queries come
     auto tile_count = [](const auto &share) {
         return int((share.end - share.begin + KEYS - 1) / KEYS);
     };
@@ -82,14 +86,17 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         for (;;) {
             int number = atomicAdd(tile_counter, 1);
             wait_for(queries.goes(), queries.parity ^ 1);
-            next[queries.stage] = number < shares ? number : -1;
+            Next &coming = next[queries.stage];
             if (number >= shares) {
+                coming.split = -1;
                 arrive(queries.comes());
                 if (number + 1 == shares + gridDim.x)
                     *tile_counter = 0;  // all blocks have their last one
                 return;
             }
-            Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number / splits, number % splits, splits);
+            int split = number % splits;
+            const auto share = coming.share = {p, KEYS, unsigned(number / splits), split, splits};
+            coming.split = split;
             int count = tile_count(share), head = share.head / p.group, begin = share.begin;
             queries.expect();
             queries.fetch<ROWS, PANELS>(0, maps.of[0], share.first, share.head, share.batch);
@@ -114,10 +121,10 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
     float factor = scale * LOG2_E;
     for (;;) {
         queries.await();
-        int number = next[queries.stage];
-        if (number < 0) return;
-        Stretch<ROWS, 1, CAUSAL> share(p, KEYS, number / splits, number % splits, splits);
-        int count = tile_count(share);
+        const int split = next[queries.stage].split;
+        if (split < 0) return;
+        const auto share = next[queries.stage].share;
+        int count = __shfl_sync(~0u, tile_count(share), 0);
         float sum[HEAD / 2], score[KEYS / 2];
         unsigned weight[KEYS / 4];
         Rows rows;
@@ -186,7 +193,7 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             finished(sum);
             values.leave();
         }
-        long long before = number % splits * p.units * p.queries;  // lines of other splits
+        long long before = split * p.units * p.queries;  // lines of other splits
         Product<Out, Out, C_PACK> to = {out + before * p.value_size, p.queries, p.value_size};
         to.c += (share.batch * p.heads + share.head) * p.queries * p.value_size;
         float inverse[2];

@@ -175,8 +175,8 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1), 1) void hopper_grad
 #pragma unroll
                 for (int i = 0; i < LINES / 2; ++i) {
                     int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                    bool hidden = column < visible_begin[i / 2 % 2] ||
-                                  column >= visible_end[i / 2 % 2];
+                    bool hidden =
+                        column < visible_begin[i / 2 % 2] || column >= visible_end[i / 2 % 2];
                     if (hidden) score[i] = 0;
                 }
             auto begin_values = [&] {

@@ -20,13 +20,14 @@ struct Problem {
 template <int ROWS, bool LAST_FIRST>
 struct TileOf {
     long long unit, first;
-    __device__ TileOf(const Problem &p, long long lines, long long number)
+    __device__ TileOf(const Problem &p, long long lines, unsigned number)
     {
-        long long tiles = (lines + ROWS - 1) / ROWS, within = number % (p.together * tiles);
-        long long before = number / (p.together * tiles) * p.together;
-        long long beside = min(p.together, p.units - before), tile = within / beside;
+        unsigned tiles = (lines + ROWS - 1) / ROWS, round = unsigned(p.together) * tiles;
+        unsigned before = number / round * unsigned(p.together), within = number % round;
+        unsigned beside = min(unsigned(p.together), unsigned(p.units) - before);
+        unsigned tile = within / beside;
         unit = before + within % beside;
-        first = (LAST_FIRST ? tiles - 1 - tile : tile) * ROWS;
+        first = (LAST_FIRST ? tiles - 1 - tile : tile) * (long long)ROWS;
     }
 };
 
@@ -35,16 +36,18 @@ template <int ROWS, int FOLD, bool CAUSAL>
 struct Stretch {
     long long batch, head, first, lines, begin, end;  // lines of the unit; keys of this block
 
-    __device__ Stretch(const Problem &p, int keys_of_tile, long long number, int split, int splits)
+    Stretch() = default;
+    __device__ Stretch(const Problem &p, int keys_of_tile, unsigned number, int split, int splits)
     {
         lines = p.queries * FOLD;
         TileOf<ROWS, CAUSAL> tile(p, lines, number);
         first = tile.first;
-        batch = tile.unit / (p.heads / FOLD), head = tile.unit % (p.heads / FOLD) * FOLD;
+        unsigned unit = tile.unit, units = unsigned(p.heads) / FOLD;  // of a batch
+        batch = unit / units, head = unit % units * FOLD;
         long long last = (min(lines, first + ROWS) - 1) / FOLD;
         long long seen = CAUSAL ? max(0LL, min(p.keys, last + p.diagonal + 1)) : p.keys;
-        long long each = (seen + keys_of_tile - 1) / keys_of_tile;
-        each = (each + splits - 1) / splits * keys_of_tile;
+        unsigned tiles = unsigned(seen + keys_of_tile - 1) / keys_of_tile;
+        long long each = (tiles + splits - 1) / splits * (long long)keys_of_tile;
         begin = min(seen, split * each), end = min(seen, begin + each);
     }
     // Where a line's results begin, in lines of results.

@@ -81,7 +81,7 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                   HOLD32(32))                                                                      \
     GROUP_PRODUCT(T, TYPES, 160, NAME80, "%80", "%81", "%82", TURN(", %83, %84"), HOLD32(0),       \
                   HOLD32(32), HOLD16(64))                                                          \
-    GROUP_PRODUCT(T, TYPES, 176, NAME88, "%88", "%89", "%90", TURN(", %91, %92"), HOLD32(0),      \
+    GROUP_PRODUCT(T, TYPES, 176, NAME88, "%88", "%89", "%90", TURN(", %91, %92"), HOLD32(0),       \
                   HOLD32(32), HOLD16(64), HOLD8(80))                                               \
     GROUP_PRODUCT(T, TYPES, 192, NAME96, "%96", "%97", "%98", TURN(", %99, %100"), HOLD32(0),      \
                   HOLD32(32), HOLD32(64))                                                          \
