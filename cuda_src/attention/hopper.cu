@@ -141,6 +141,10 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             close_products();
         };
         auto begin_sums = [&](bool adds) {
+            values.await();
+#pragma unroll
+            for (int i = 0; i < HEAD / 2; ++i) sum[i] *= rows.shrink[i / 2 % 2];
+            finished(sum);
             begin_products();
             multiply_registers<T, HEAD, KEYS>(sum, weight, values.tile(), adds);
             close_products();
@@ -168,7 +172,6 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
         for (int n = 1; n < count; ++n) {
             wait_turn(group);
             begin_scores();
-            values.await();
             begin_sums(n > 1);
             signal_turn((group + 1) % GROUPS);
             wait_for_products<1>();
@@ -182,12 +185,9 @@ extern "C" __global__ __launch_bounds__(GROUP *(GROUPS + 1),
             finished(sum);
             values.leave();
             pack<T>(weight, score);
-#pragma unroll
-            for (int i = 0; i < HEAD / 2; ++i) sum[i] *= rows.shrink[i / 2 % 2];
         }
         arrive(queries.goes()), queries.advance();
         if (count) {
-            values.await();
             begin_sums(count > 1);
             wait_for_products<0>();
             finished(sum);

@@ -54,7 +54,7 @@ __device__ void pack(unsigned (&pairs)[COUNT], const float (&sum)[2 * COUNT])
     for (int i = 0; i < COUNT; ++i) pairs[i] = packed(sum[2 * i], sum[2 * i + 1], T());
 }
 
-// What products have left in registers is read from here on.
+// What products have left in registers is read from here on; what they are to find there is written before.
 template <int COUNT>
 __device__ void finished(float (&sum)[COUNT])
 {

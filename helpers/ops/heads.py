@@ -69,12 +69,13 @@ class Tile:
 @dataclass(frozen=True)
 class GroupTile:
     """The tile of a block in attention/hopper.cu: 64 rows per warpgroup, this many keys at a
-    time; pipeline stages for keys and for queries."""
+    time; pipeline stages for keys and for queries; an H200's time for a step."""
 
     groups: int
     keys: int
     stages: int
     q_stages: int
+    step_us: float
 
     @property
     def rows(self):
@@ -104,12 +105,12 @@ LONG = Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)
 # By head size: for many rows, for fewer, and for at most 16.
 TILES = {32: SHORT, 64: SHORT, 96: MEDIUM, 128: MEDIUM, 192: LONG, 256: LONG}
 SIZES_OF_FLOATS = 64, 128, 192, 256
-GROUP_TILES = {  # by the size of heads: keys, stages, stages of queries; a step's time, by groups
-    32: ((128, 3, 2), {3: 1.05, 2: 0.8, 1: 0.65}),
-    64: ((128, 3, 2), {3: 1.25, 2: 0.95, 1: 0.8}),
-    96: ((128, 2, 2), {2: 1.35, 1: 1.05}),
-    128: ((128, 2, 2), {2: 1.6, 1: 1.2}),
-    256: ((64, 2, 1), {2: 1.6, 1: 1.2}),
+GROUP_TILES = {  # by the size of heads
+    32: (GroupTile(3, 128, 3, 2, 1.05), GroupTile(2, 128, 3, 2, 0.8), GroupTile(1, 128, 3, 2, 0.65)),
+    64: (GroupTile(3, 128, 3, 2, 1.25), GroupTile(2, 128, 3, 2, 0.95), GroupTile(1, 128, 3, 2, 0.8)),
+    96: (GroupTile(2, 128, 2, 2, 1.35), GroupTile(1, 128, 2, 2, 1.05)),
+    128: (GroupTile(2, 176, 2, 1, 2.1), GroupTile(2, 128, 2, 2, 1.6), GroupTile(1, 128, 2, 2, 1.2)),
+    256: (GroupTile(2, 64, 2, 1, 1.6), GroupTile(1, 64, 2, 1, 1.2)),
 }
 GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
 PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
@@ -437,15 +438,13 @@ def _by_groups(asked):
     plain = asked.mask is None and asked.scale > 0 and queries > MOST_BY_WARPS and asked.keys
     if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
         return
-    told, times = GROUP_TILES[asked.head(GROUP_TILES)]
-    for groups, step_us in times.items():
-        tile = GroupTile(groups, *told)
+    for tile in GROUP_TILES[asked.head(GROUP_TILES)]:
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
         steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
         most = min(multiprocessors() // blocks, int(steps) // LEAST_STEPS, MOST_SPLITS)
         for splits in {max(1, n) for n in (1, most // 2, most)}:
             rounds = ceil_divide(blocks * splits, multiprocessors())
-            us = rounds * (ceil_divide(steps, splits) * step_us + GROUP_REST_US)
+            us = rounds * (ceil_divide(steps, splits) * tile.step_us + GROUP_REST_US)
             yield _Way(tile, blocks, splits, 1, us + _merging_us(asked, splits))
 
 
