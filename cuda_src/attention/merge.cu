@@ -1,5 +1,5 @@
 // What splits of the keys made of each row -> out[rows, size]: a mean, weighted by the sums of powers, whose logarithms
-// are logs[splits, rows]; parts[splits, rows, size]. At most 128 splits. Launch rows blocks of whole warps.
+// are logs[splits, rows]; parts[splits, rows, size]. Launch rows blocks of whole warps, 256 threads at most.
 // Step 6: the second half of decoding with split keys.
 #include "attention/merge.cuh"
 #include <cuda_bf16.h>
@@ -10,7 +10,7 @@ extern "C" __global__ void merge(const float *__restrict__ parts, const float *_
                                  Out *out, long long rows, long long size, long long splits,
                                  float *all_logs)
 {
+    __shared__ float room[256 * 6];
     Parts all = {parts, logs, rows, size, int(splits)};
-    const long long row[] = {blockIdx.x};
-    merge_rows(all, row, 1, out, all_logs, threadIdx.x / 32, blockDim.x / 32);
+    merge_row(all, blockIdx.x, out, all_logs, room);
 }

@@ -3,76 +3,74 @@
 #include "attention/problem.cuh"
 #include "common/reduce.cuh"
 
-constexpr int MOST_SPLITS = 128;
-
 struct Parts {
     const float *parts, *logs;  // [splits, rows, size], [splits, rows]
     long long rows, size;
     int splits;
 };
 
-// Merges `count` rows by a warp, `number` of `warps` that each take 64 columns at a time; what it loads of them is under
-// way together.
-template <int COUNT, typename Out>
-__device__ void merge_rows(const Parts &of, const long long (&rows)[COUNT], int count, Out *out,
-                           float *all_logs, int number, int warps)
+// Merges a row by a block. Groups of as many threads as a row has fours of columns take turns at eight splits, whose loads
+// are under way together; then the first group merges what the others found, in room[blockDim.x * 6].
+template <typename Out>
+__device__ void merge_row(const Parts &of, long long row, Out *out, float *all_logs, float *room)
 {
-    constexpr int EACH = MOST_SPLITS / 32, AT_ONCE = 8;  // splits
-    int lane = threadIdx.x % 32;
-    float weight[COUNT][EACH], from[COUNT], total[COUNT] = {};  // lane l: of splits l, l + 32 ...
+    constexpr int AT_ONCE = 8, EACH = 4;
+    int size = of.size, width = 8;
+    while (width * EACH < size && width * 2 <= blockDim.x) width *= 2;
+    int first = threadIdx.x % width, group = threadIdx.x / width, groups = blockDim.x / width;
+    for (int begin = 0; begin < size; begin += width * EACH) {
+        float peak = -INFINITY, sum[EACH + 1] = {};  // of columns, and of weights
+        auto merge = [&](int from, int step, int end, auto load) {
+            for (; from < end; from += step) {
+                float log[AT_ONCE], part[AT_ONCE][EACH + 1], most = peak;
 #pragma unroll
-    for (int r = 0; r < COUNT; ++r)
+                for (int n = 0; n < AT_ONCE; ++n) load(from + n, log[n], part[n]);
 #pragma unroll
-        for (int e = 0; e < EACH; ++e) {
-            int s = e * 32 + lane;
-            bool is_there = (s < of.splits) & (r < count);
-            weight[r][e] = is_there ? __ldcg(of.logs + s * of.rows + rows[r]) : -INFINITY;
-        }
+                for (float x : log) most = fmaxf(most, x);
+                float down = base(most), shrink = expf(peak - down);
+                peak = most;
+                for (float &x : sum) x *= shrink;
 #pragma unroll
-    for (int r = 0; r < COUNT; ++r) {
-        float peak = -INFINITY;
-        for (float x : weight[r]) peak = fmaxf(peak, x);
-        from[r] = base(warp_reduce(peak, [](float x, float y) { return fmaxf(x, y); }));
-        for (float &x : weight[r]) total[r] += x = expf(x - from[r]);
-        total[r] = warp_reduce(total[r], [](float x, float y) { return x + y; });
-    }
-    for (long long i = number * 64 + lane; i - lane < of.size; i += warps * 64) {
-        float sum[COUNT][2] = {};
+                for (int n = 0; n < AT_ONCE; ++n) {
+                    float weight = expf(log[n] - down);
 #pragma unroll
-        for (int e = 0; e < EACH; ++e)
-#pragma unroll 1
-            for (int begin = 0; begin < min(32, of.splits - e * 32); begin += AT_ONCE) {
-                float part[COUNT][AT_ONCE][2];
-#pragma unroll
-                for (int r = 0; r < COUNT; ++r)
-#pragma unroll
-                    for (int n = 0; n < AT_ONCE; ++n)
-#pragma unroll
-                        for (int c = 0; c < 2; ++c) {
-                            long long s = e * 32 + begin + n, column = i + c * 32;
-                            const float *at = of.parts + (s * of.rows + rows[r]) * of.size + column;
-                            bool there = (s < of.splits) & (column < of.size) & (r < count);
-                            part[r][n][c] = there ? __ldcg(at) : 0;
-                        }
-#pragma unroll
-                for (int r = 0; r < COUNT; ++r)
-#pragma unroll
-                    for (int n = 0; n < AT_ONCE; ++n) {
-                        float share = __shfl_sync(FULL_WARP, weight[r][e], begin + n);
-                        sum[r][0] += share * part[r][n][0], sum[r][1] += share * part[r][n][1];
-                    }
+                    for (int c = 0; c <= EACH; ++c) sum[c] += weight * part[n][c];
+                }
             }
+        };
+        auto load_split = [&](int s, float &log, float (&part)[EACH + 1]) {
+            long long line = s * of.rows + row;
+            log = s < of.splits ? __ldcg(of.logs + line) : -INFINITY;
 #pragma unroll
-        for (int r = 0; r < COUNT; ++r)
-            for (int c = 0; c < 2; ++c)
-                if (r < count && i + c * 32 < of.size)
-                    out[rows[r] * of.size + i + c * 32] =
-                        Out(sum[r][c] / (total[r] == 0 ? 1 : total[r]));
+            for (int c = 0; c < EACH; ++c) {
+                int column = begin + first + c * width;
+                bool loads = s < of.splits && column < size;
+                part[c] = loads ? __ldcg(of.parts + line * size + column) : 0;
+            }
+            part[EACH] = 1;
+        };
+        auto load_group = [&](int g, float &log, float (&part)[EACH + 1]) {
+            const float *from = room + g * width + first;
+            log = g < groups ? from[(EACH + 1) * blockDim.x] : -INFINITY;
+#pragma unroll
+            for (int c = 0; c <= EACH; ++c) part[c] = g < groups ? from[c * blockDim.x] : 0;
+        };
+        merge(group * AT_ONCE, groups * AT_ONCE, of.splits, load_split);
+        __syncthreads();  // what the room had is read
+#pragma unroll
+        for (int c = 0; c <= EACH; ++c) room[c * blockDim.x + threadIdx.x] = sum[c];
+        room[(EACH + 1) * blockDim.x + threadIdx.x] = peak;
+        __syncthreads();
+        if (group) continue;
+        merge(1, AT_ONCE, groups, load_group);
+        float total = sum[EACH];
+#pragma unroll
+        for (int c = 0; c < EACH; ++c) {
+            int column = begin + first + c * width;
+            if (column < size) out[row * size + column] = Out(sum[c] / (total == 0 ? 1 : total));
+        }
+        if (begin + first == 0) all_logs[row] = total == 0 ? -INFINITY : base(peak) + logf(total);
     }
-#pragma unroll
-    for (int r = 0; r < COUNT; ++r)
-        if (number == 0 && lane == 0 && r < count)
-            all_logs[rows[r]] = total[r] == 0 ? -INFINITY : from[r] + logf(total[r]);
 }
 
 // Where splits are merged by the last block of a tile, unless out is null. arrived: a count for each tile, 0 between
@@ -84,16 +82,11 @@ struct Merged {
     unsigned *arrived;
 
     template <int ROWS, typename Share>
-    __device__ void finish(const Parts &parts, const Share &share, const Problem &p) const
+    __device__ void finish(const Parts &parts, const Share &share, const Problem &p,
+                           float *room) const
     {
         if (!out || !last_to_arrive(arrived + blockIdx.x, gridDim.y)) return;
-        constexpr int COUNT = 4;
-        for (int top = threadIdx.x / 32 * COUNT; top < ROWS; top += blockDim.x / 32 * COUNT) {
-            int count = min((long long)COUNT, share.lines - share.first - top);
-            if (count <= 0) return;
-            long long rows[COUNT];
-            for (int r = 0; r < COUNT; ++r) rows[r] = share.result(p, top + min(r, count - 1));
-            merge_rows(parts, rows, count, out, logs, 0, 1);
-        }
+        for (int line = 0; line < ROWS && share.first + line < share.lines; ++line)
+            merge_row(parts, share.result(p, line), out, logs, room);
     }
 };

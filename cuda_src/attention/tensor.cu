@@ -6,7 +6,7 @@
 // SCORED: scores are scaled and masked before their maximum is sought; otherwise scale is positive and is a factor
 // of the exponent's.
 // Step 4: FlashAttention-2's order: a warp keeps sums of its own rows, ROW_TILES * 16 of them, and passes scores from
-// one product to the next in registers; values are on their way while scores are made, keys while they are used.
+// one product to the next in registers; the next keys are on their way from the scores on, the next values from the sums on.
 // Limit: the rate of mma.sync, and a warp that finds powers multiplies nothing.
 #include "attention/merge.cuh"
 #include "attention/problem.cuh"
@@ -43,13 +43,13 @@ __device__ void fetch(unsigned tile, long long left, int size, From from)
     constexpr int ROUND = BLOCK / WIDTH;  // lines
     int top = threadIdx.x / WIDTH, chunk = threadIdx.x % WIDTH;
     int bytes = min(max(size - chunk * PACK, 0), PACK) * int(sizeof(T));
+    int lines = bytes ? min(left, (long long)LINES) : 0;
 #pragma unroll
     for (int i = 0; i < LINES; i += ROUND) {
         int line = top + i;
         if ((BLOCK % WIDTH && top >= ROUND) || (LINES % ROUND && line >= LINES)) continue;
-        bool is_there = line < left && bytes;
-        const T *source = is_there ? from(line) + chunk * PACK : from(0);
-        copy_async(tile + place<LINES>(line, chunk), source, is_there ? bytes : 0);
+        const T *source = line < lines ? from(line) + chunk * PACK : from(0);
+        copy_async(tile + place<LINES>(line, chunk), source, line < lines ? bytes : 0);
     }
 }
 
@@ -73,8 +73,15 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
         long long at = share.first + line;
         return q + at / FOLD * p.q.row + at % FOLD * p.q.head;
     });
-    if (share.begin < share.end) fetch_lines(of_k, k, p.k.row, share.begin, p.size);
-    close_group();
+    auto fetch_keys = [&](long long first) {
+        if (first < share.end) fetch_lines(of_k, k, p.k.row, first, p.size);
+        close_group();
+    };
+    auto fetch_values = [&](long long first) {
+        if (first < share.end) fetch_lines(of_v, v, p.v.row, first, p.value_size);
+        close_group();
+    };
+    fetch_keys(share.begin), fetch_values(share.begin);
 
     // Where this lane points: 16 rows of queries, 16 keys, 16 keys' values.
     unsigned start_q = place<ROWS>(top + lane % 16, 0) ^ lane / 16 * CHUNK;
@@ -88,7 +95,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                                             (start_q ^ step % 4 * STEP));
     };
     if (Q_KEPT) {
-        wait_for_groups<0>();
+        wait_for_groups<1>();
         __syncthreads();
 #pragma unroll
         for (int step = 0; step < (Q_KEPT ? STEPS : 0); ++step) load_q(q_fragments[step], step);
@@ -109,10 +116,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     for (auto &pair : peak) pair[0] = pair[1] = -INFINITY;
 
     for (long long first = share.begin; first < share.end; first += KEYS) {
-        wait_for_groups<0>();
-        __syncthreads();  // the keys have come, and the last values are read
-        fetch_lines(of_v, v, p.v.row, first, p.value_size);
-        close_group();
+        wait_for_groups<1>();
+        __syncthreads();  // the keys have come
         float score[ROW_TILES][COLUMNS][4] = {};
 #pragma unroll
         for (int step = 0; step < STEPS; ++step) {
@@ -130,11 +135,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                 }
             }
         }
-        __syncthreads();  // the keys are read: the next ones may come beside the values
-        if (first + KEYS < share.end) fetch_lines(of_k, k, p.k.row, first + KEYS, p.size);
-        close_group();
-        wait_for_groups<1>();
-        __syncthreads();  // the values have come
+        __syncthreads();  // the keys are read
+        fetch_keys(first + KEYS);
 
         bool is_edge = first + KEYS > unmasked_keys;
 #pragma unroll
@@ -181,6 +183,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                         total[m][low] += x;
                     }
             }
+        wait_for_groups<1>();
+        __syncthreads();  // the values have come
 #pragma unroll
         for (int step = 0; step < KEYS / HIGH; ++step) {
             unsigned a[ROW_TILES][4], b[4];
@@ -202,6 +206,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                 }
             }
         }
+        __syncthreads();  // the values are read
+        fetch_values(first + KEYS);
     }
     wait_for_groups<0>();
 
@@ -222,22 +228,23 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                 logs[row] =
                     all == 0 ? -INFINITY
                              : (SCORED ? peak[m][low] : peak[m][low] * factor * LN_2) + logf(all);
+            Out *to = out + row * p.value_size + lane % 4 * 2;
+            int left = is_there ? int(p.value_size) - lane % 4 * 2 : 0;
 #pragma unroll
             for (int n = 0; n < STEPS * 2; ++n) {
                 float x = sum[m][n][low * 2] * inverse, y = sum[m][n][low * 2 + 1] * inverse;
-                int column = n * WIDE + lane % 4 * 2;
                 if (sizeof(Out) == sizeof(T))
                     *reinterpret_cast<unsigned *>(tiles + place<ROWS>(line, n) + lane % 4 * 4) =
                         packed(x, y, T());
-                else if (is_there) {
-                    if (column < p.value_size) out[row * p.value_size + column] = Out(x);
-                    if (column + 1 < p.value_size) out[row * p.value_size + column + 1] = Out(y);
+                else {
+                    if (n * WIDE < left) to[n * WIDE] = Out(x);
+                    if (n * WIDE + 1 < left) to[n * WIDE + 1] = Out(y);
                 }
             }
         }
     }
     if (sizeof(Out) != sizeof(T)) {
-        merged.finish<ROWS>(parts, share, p);
+        merged.finish<ROWS>(parts, share, p, reinterpret_cast<float *>(tiles));
         return;
     }
     __syncwarp();

@@ -43,7 +43,6 @@ __device__ inline unsigned long long described(unsigned place, int panel)
 #define NAME48 NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define NAME64 NAME48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define NAME80 NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
-#define NAME88 NAME80 ",%80,%81,%82,%83,%84,%85,%86,%87"
 #define NAME96 NAME80 ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define NAME112                                                                                    \
     NAME96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
@@ -81,8 +80,6 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                   HOLD32(32))                                                                      \
     GROUP_PRODUCT(T, TYPES, 160, NAME80, "%80", "%81", "%82", TURN(", %83, %84"), HOLD32(0),       \
                   HOLD32(32), HOLD16(64))                                                          \
-    GROUP_PRODUCT(T, TYPES, 176, NAME88, "%88", "%89", "%90", TURN(", %91, %92"), HOLD32(0),       \
-                  HOLD32(32), HOLD16(64), HOLD8(80))                                               \
     GROUP_PRODUCT(T, TYPES, 192, NAME96, "%96", "%97", "%98", TURN(", %99, %100"), HOLD32(0),      \
                   HOLD32(32), HOLD32(64))                                                          \
     GROUP_PRODUCT(T, TYPES, 224, NAME112, "%112", "%113", "%114", TURN(", %115, %116"), HOLD32(0), \

@@ -22,6 +22,7 @@ from .launch import (
     cuda,
     most_shared,
     multiprocessors,
+    power_of_two,
     workspace,
 )
 from .tuning import blocks_us, caches, quickest, sum_us
@@ -32,7 +33,7 @@ CAUSAL = {False: None, True: "upper_left", "upper_left": "upper_left", "lower_ri
 LARGEST_HEAD = 256
 MOST_BY_WARPS = 16  # queries: tiles of 64 rows by warpgroups would be mostly empty
 TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L2
-LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
+LEAST_SHARE = 64  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
 LEAST_STEPS = 2  # of a split by warpgroups
 GRADIENT_TILE = 32  # queries or keys
@@ -69,13 +70,15 @@ class Tile:
 @dataclass(frozen=True)
 class GroupTile:
     """The tile of a block in attention/hopper.cu: 64 rows per warpgroup, this many keys at a
-    time; pipeline stages for keys and for queries; an H200's time for a step."""
+    time; pipeline stages for keys and for queries; an H200's times: for a step, and for what is
+    before and after."""
 
     groups: int
     keys: int
     stages: int
     q_stages: int
     step_us: float
+    rest_us: float
 
     @property
     def rows(self):
@@ -99,24 +102,33 @@ def _line_bytes(head):
     return ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
-SHORT = Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)
-MEDIUM = Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)
+SHORT = Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3)
+MEDIUM = Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3)
 LONG = Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)
-# By head size: for many rows, for fewer, and for at most 16.
-TILES = {32: SHORT, 64: SHORT, 96: MEDIUM, 128: MEDIUM, 192: LONG, 256: LONG}
-SIZES_OF_FLOATS = 64, 128, 192, 256
-GROUP_TILES = {  # by the size of heads
-    32: (GroupTile(3, 128, 3, 2, 1.05), GroupTile(2, 128, 3, 2, 0.8), GroupTile(1, 128, 3, 2, 0.65)),
-    64: (GroupTile(3, 128, 3, 2, 1.25), GroupTile(2, 128, 3, 2, 0.95), GroupTile(1, 128, 3, 2, 0.8)),
-    96: (GroupTile(2, 128, 2, 2, 1.35), GroupTile(1, 128, 2, 2, 1.05)),
-    128: (GroupTile(2, 176, 2, 1, 2.1), GroupTile(2, 128, 2, 2, 1.6), GroupTile(1, 128, 2, 2, 1.2)),
-    256: (GroupTile(2, 64, 2, 1, 1.6), GroupTile(1, 64, 2, 1, 1.2)),
+TILES = {  # by head size: for many rows, for fewer, and for at most 16
+    32: (*SHORT, Tile(1, 1, 64, 1, 12)),
+    64: (*SHORT, Tile(1, 1, 64, 1, 8)),
+    96: (*MEDIUM, Tile(1, 1, 64, 1, 6)),
+    128: (*MEDIUM, Tile(1, 1, 32, 1, 10)),
+    192: LONG,
+    256: LONG,
 }
-GROUP_REST_US = 3.5  # of a block's tile, before and after its steps
-PRODUCTS_PER_US, READ_BYTES_PER_US = 6.5e5, 3e4  # of a multiprocessor, by warps
-ALONE_US, REST_US = 1.6, 2.5  # the least that a step takes, and what is before and after
-ROW_US, LOADS_US = 0.8, 0.4  # to merge a row: its logarithms, and eight splits of 64 columns
+SIZES_OF_FLOATS = 64, 128, 192, 256
+GROUP_TILES = {  # by head size
+    32: (GroupTile(3, 128, 3, 2, 1.4, 1.4), GroupTile(2, 128, 3, 2, 1.1, 1.0),
+         GroupTile(1, 128, 3, 2, 0.8, 0.95)),
+    64: (GroupTile(3, 128, 3, 2, 1.5, 1.4), GroupTile(2, 128, 3, 2, 1.25, 1.1),
+         GroupTile(1, 128, 3, 2, 0.87, 0.95)),
+    96: (GroupTile(2, 128, 2, 2, 1.3, 2.7), GroupTile(1, 128, 2, 2, 0.95, 1.8)),
+    128: (GroupTile(2, 128, 2, 2, 1.45, 3.0), GroupTile(1, 128, 2, 2, 1.05, 2.0)),
+    256: (GroupTile(2, 64, 2, 1, 1.6, 3.5), GroupTile(1, 64, 2, 1, 1.2, 2.5)),
+}  # fmt: skip
+GROUP_START_US = 1.5  # until the first tile has come
+UNEVEN = 0.3  # of the longest tile: how far from evenly blocks share tiles of several lengths
+PRODUCTS_PER_US, READ_BYTES_PER_US = 1.2e6, 3e4  # of a multiprocessor, by warps
+ALONE_US, REST_US = 1.2, 2.0  # the least that a step takes, and what is before and after
 JOIN_US = 1.5  # until the last block knows that it is the last
+ROUND_US, AT_ONCE, MERGE_THREADS = 0.8, 8, 256  # a merge loads so many splits in a round
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -319,6 +331,11 @@ class _Problem:
         return self.k.shape[-2]
 
     @property
+    def diagonal(self):
+        """Return how many keys a query sees, if causal, beyond those up to its own number."""
+        return self.keys - self.shape[-2] if self.side == "lower_right" else 0
+
+    @property
     def element(self):
         """Return the CUDA type of all arrays."""
         if self.q.dtype == np.uint16:
@@ -361,9 +378,8 @@ class _Problem:
         *outer, queries, size = self.shape
         nbytes = self.keys * (self.q.shape[-1] + size) * self.q.dtype.itemsize
         together = max(1, min(units, TOGETHER_BYTES // max(nbytes, 1)))
-        diagonal = self.keys - queries if self.side == "lower_right" else 0
         sizes = queries, self.keys, self.q.shape[-1], size, self.heads, self.group
-        return np.array([*sizes, units, together, diagonal, *self.places], np.int64)
+        return np.array([*sizes, units, together, self.diagonal, *self.places], np.int64)
 
     def choices(self):
         """Return the choices common to all kernels."""
@@ -417,19 +433,32 @@ class _Way:
         return f"{self.tile.rows} rows by {kind}{folded} / {self.splits}{joined}"
 
 
-def _seen(asked, share):
-    """Return the share of keys that blocks take long for: this one if each query sees others."""
-    return share if asked.side and asked.shape[-2] == asked.keys else 1
+def _steps(asked, tile, fold=1):
+    """Return the mean number of steps of a tile of queries, and the largest."""
+    if not asked.side:
+        return (ceil_divide(asked.keys, tile.keys),) * 2
+    lines = asked.shape[-2] * fold
+    ends = np.minimum(np.arange(tile.rows, lines + tile.rows, tile.rows), lines) - 1
+    steps = -(-np.clip(ends // fold + asked.diagonal + 1, 0, asked.keys) // tile.keys)
+    return float(steps.mean()), int(steps.max())
 
 
-def _row_us(asked, splits):
-    """Return the time to merge the splits of a row."""
-    return ROW_US + LOADS_US * ceil_divide(splits, 8) * ceil_divide(asked.shape[-1], 64)
+def _row_threads(asked):
+    """Return how many threads load a split of a row, as attention/merge.cuh does."""
+    return max(8, power_of_two(ceil_divide(asked.shape[-1], 4)))
+
+
+def _row_us(asked, splits, threads):
+    """Return the time in which so many threads merge the splits of a row."""
+    each = _row_threads(asked)
+    passes = ceil_divide(each, threads)
+    return passes * ROUND_US * ceil_divide(splits, AT_ONCE * max(1, threads // each))
 
 
 def _merging_us(asked, splits):
     """Return the time of a launch that merges the splits; 0 without splits."""
-    return sum_us(prod(asked.shape), splits) + _row_us(asked, splits) if splits > 1 else 0
+    row_us = _row_us(asked, splits, MERGE_THREADS)
+    return sum_us(prod(asked.shape), splits) + row_us if splits > 1 else 0
 
 
 def _by_groups(asked):
@@ -440,12 +469,20 @@ def _by_groups(asked):
         return
     for tile in GROUP_TILES[asked.head(GROUP_TILES)]:
         blocks = ceil_divide(queries, tile.rows) * prod(outer)
-        steps = ceil_divide(asked.keys * _seen(asked, 0.6), tile.keys)
-        most = min(multiprocessors() // blocks, int(steps) // LEAST_STEPS, MOST_SPLITS)
+        mean, longest = _steps(asked, tile)
+        most = min(multiprocessors() // blocks, longest // LEAST_STEPS, MOST_SPLITS)
         for splits in {max(1, n) for n in (1, most // 2, most)}:
-            rounds = ceil_divide(blocks * splits, multiprocessors())
-            us = rounds * (ceil_divide(steps, splits) * tile.step_us + GROUP_REST_US)
+            us = _groups_us(tile, blocks * splits, mean / splits, ceil_divide(longest, splits))
             yield _Way(tile, blocks, splits, 1, us + _merging_us(asked, splits))
+
+
+def _groups_us(tile, blocks, mean, longest):
+    """Return the time of blocks' tiles that take so many steps."""
+    us = longest * tile.step_us + tile.rest_us
+    if mean > longest - 1:
+        return GROUP_START_US + ceil_divide(blocks, multiprocessors()) * us
+    even_us = blocks / multiprocessors() * (mean * tile.step_us + tile.rest_us)
+    return GROUP_START_US + max(us, even_us + UNEVEN * us)
 
 
 def _by_warps(asked):
@@ -458,12 +495,12 @@ def _by_warps(asked):
             blocks = ceil_divide(lines, tile.rows) * units
             most = max(1, multiprocessors() * tile.blocks // blocks)
             for splits in {max(1, min(n, shares, MOST_SPLITS)) for n in (1, most // 2, most)}:
-                steps = ceil_divide(asked.keys * _seen(asked, 0.75), tile.keys * splits)
-                us = blocks_us(blocks * splits, steps, _timed(tile, asked))
+                one_round = blocks * splits <= tile.blocks * multiprocessors()
+                steps = _steps(asked, tile, fold)[one_round] / splits
+                us = blocks_us(blocks * splits, max(1, steps), _timed(tile, asked))
                 yield _Way(tile, blocks, splits, fold, us + _merging_us(asked, splits))
                 if splits > 1 and asked.kind:
-                    row_us = ceil_divide(min(tile.rows, lines), tile.warps) * _row_us(asked, splits)
-                    us += JOIN_US + row_us
+                    us += JOIN_US + min(tile.rows, lines) * _row_us(asked, splits, 32 * tile.warps)
                     yield _Way(tile, blocks, splits, fold, us, True)
 
 
@@ -479,9 +516,9 @@ def _tiles(asked, lines):
 
 def _timed(tile, asked):
     """Return the times of a tile for blocks_us: of its products, or of the keys' bytes."""
-    head = asked.head_by_warps
-    products = tile.rows * tile.keys * head * 2 / PRODUCTS_PER_US
-    read = 2 * tile.keys * head * asked.q.dtype.itemsize / READ_BYTES_PER_US
+    products = tile.rows * tile.keys * asked.head_by_warps * 2 / PRODUCTS_PER_US
+    line = (asked.q.shape[-1] + asked.shape[-1]) * asked.q.dtype.itemsize
+    read = tile.keys * line / READ_BYTES_PER_US
     return SimpleNamespace(
         blocks=tile.blocks, alone_us=ALONE_US, each_us=max(products, read), rest_us=REST_US
     )
@@ -507,7 +544,9 @@ class _Forward:
         if self.splits > 1 and not self.joins:
             sizes = self.rows, size, self.splits
             told = {"Out": asked.element}
-            self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
+            threads = min(_row_threads(asked) * ceil_divide(self.splits, AT_ONCE), MERGE_THREADS)
+            block = (max(32, power_of_two(threads)),)
+            self.merge = KernelCall("attention/merge.cu", told, (self.rows,), block, *sizes)
 
     @staticmethod
     def _of_groups(asked, way):
