@@ -36,20 +36,32 @@ template <int LINES>
 __device__ int place(int line, int chunk)
 { return (chunk / CHUNKS * LINES + line) * LINE + (chunk % CHUNKS ^ line % 8) * CHUNK; }
 
+// Rounds in which a block copies whole lines, whose number is a multiple of 8.
+__host__ __device__ constexpr int whole_rounds()
+{
+    int rounds = 1;
+    while (rounds * BLOCK % (8 * WIDTH)) ++rounds;
+    return rounds;
+}
+
 // Begins to copy lines, `left` of them, that begin at from(line); others are 0, as what is past their size.
 template <int LINES, typename From>
 __device__ void fetch(unsigned tile, long long left, int size, From from)
 {
-    constexpr int ROUND = BLOCK / WIDTH;  // lines
-    int top = threadIdx.x / WIDTH, chunk = threadIdx.x % WIDTH;
-    int bytes = min(max(size - chunk * PACK, 0), PACK) * int(sizeof(T));
-    int lines = bytes ? min(left, (long long)LINES) : 0;
+    constexpr int ROUNDS = whole_rounds(), STRIDE = ROUNDS * BLOCK / WIDTH;
+    static_assert(LINES % STRIDE == 0, "lines repeat");
 #pragma unroll
-    for (int i = 0; i < LINES; i += ROUND) {
-        int line = top + i;
-        if ((BLOCK % WIDTH && top >= ROUND) || (LINES % ROUND && line >= LINES)) continue;
-        const T *source = line < lines ? from(line) + chunk * PACK : from(0);
-        copy_async(tile + place<LINES>(line, chunk), source, line < lines ? bytes : 0);
+    for (int r = 0; r < ROUNDS; ++r) {
+        int number = threadIdx.x + r * BLOCK, top = number / WIDTH, chunk = number % WIDTH;
+        int bytes = min(max(size - chunk * PACK, 0), PACK) * int(sizeof(T));
+        int lines = bytes ? min(left, (long long)LINES) : 0;
+        unsigned to = tile + place<LINES>(top, chunk);
+#pragma unroll
+        for (int i = 0; i < LINES; i += STRIDE) {
+            bool is_there = top + i < lines;
+            const T *source = is_there ? from(top + i) + chunk * PACK : from(0);
+            copy_async(to + i * LINE, source, is_there ? bytes : 0);
+        }
     }
 }
 
