@@ -106,7 +106,7 @@ SHORT = Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3)
 MEDIUM = Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3)
 LONG = Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)
 TILES = {  # by head size: for many rows, for fewer, and for at most 16
-    32: (*SHORT, Tile(1, 1, 64, 1, 12)),
+    32: (*SHORT, Tile(1, 1, 64, 1, 11)),
     64: (*SHORT, Tile(1, 1, 64, 1, 8)),
     96: (*MEDIUM, Tile(1, 1, 64, 1, 6)),
     128: (*MEDIUM, Tile(1, 1, 32, 1, 10)),
