@@ -67,6 +67,12 @@ def test_a_seed_draws_a_paper_whose_answers_are_found():
         assert len({question.answer for question in made}) > 8
 
 
+def test_a_paper_needs_its_seed(capsys):
+    with refused(SystemExit, 2):
+        EXAM.main(["--questions", "1"])
+    assert not missing(capsys.readouterr().err, "--seed")
+
+
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_what_a_question_draws_fits_it_for_any_seed(number):
     question = QUESTIONS[number]
