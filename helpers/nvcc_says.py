@@ -36,15 +36,7 @@ IN_C = {
     "True": "true", "False": "false", "None": "nullptr", "elif": "else if", "print": "printf(...)",
     "np": "sqrtf, expf, fmaxf",
 }  # fmt: skip
-BUILT_IN = (
-    "threadIdx",
-    "blockIdx",
-    "blockDim",
-    "gridDim",
-    "__syncthreads",
-    "__syncwarp",
-    "atomicAdd",
-)
+BUILT_IN = "threadIdx blockIdx blockDim gridDim __syncthreads __syncwarp atomicAdd".split()
 
 
 def advice(error: str, text: str = "") -> Said | None:
