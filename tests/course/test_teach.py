@@ -150,7 +150,7 @@ def test_notes_have_each_exercise_with_what_its_judge_refuses():
         assert len(lines) == len(texts.find(name).wrong)
         assert all(re.fullmatch(r"- .+: [^|*]+", line) for line in lines), name
     assert "- half the padding: conflicts" in said["03.padding"]
-    assert "- no barrier after the fetch: race or syncwarp" in said["03.padding"]
+    assert "- no barrier after the fetch: a race, or syncwarp" in said["03.padding"]
 
 
 def test_minutes_of_the_syllabus_are_the_course_s():
