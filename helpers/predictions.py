@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     """A number as Python has it; several as a list."""
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
-    return value.item() if hasattr(value, "item") else value
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _thoughts(known: dict) -> list[tuple[Any, str]]:

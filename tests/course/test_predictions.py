@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from helpers import predictions
@@ -84,6 +85,11 @@ def test_a_notebook_breaks_lines_between_words():
     assert made._repr_markdown_() is None
     assert made._repr_html_().count("<p>") == len(list(made.sentences()))
     assert predictions._in_html("a < b && `x[i]`") == "a &lt; b &amp;&amp; <code>x[i]</code>"
+
+
+def test_an_array_is_an_answer():
+    made = predictions.predict("09.merged", np.array([2048, 3136]), (2048, 3136))
+    assert made.is_right
 
 
 def test_commas_stand_between_numbers_alone():
