@@ -26,7 +26,10 @@ WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
 
 def in_language(page):
     """The text of a page of notebooks/, in Chinese if that is asked for and there."""
-    if os.environ.get("COURSE_LANGUAGE") == "zh":
+    language = os.environ.get("COURSE_LANGUAGE") or "en"
+    if language not in ("en", "zh"):
+        raise SystemExit(f"COURSE_LANGUAGE={language}: there are en and zh")
+    if language == "zh":
         import translate  # needs polib, which is in .venv
 
         pages, name = translate.edition(), f"notebooks/{page.name}"
