@@ -240,7 +240,8 @@ class Next(Phrase):
         "thread wrote them. Which thread should, and where did it write instead?"
     )
     LEFT_OUT = (
-        "The input {expected} is lost: which thread should take it, in which turn of its loop?"
+        "The input {expected} is lost, and there is 0 instead: which thread should take it, in "
+        "which turn of its loop? Or does a comparison begin with 0?"
     )
     NO_INPUT = "{expected} is one of the inputs, but {got} isn't: which line brought it in?"
     NO_INPUT_NOR_PADDING = (
@@ -375,7 +376,7 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞?"
+        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞? Leave elements out by a condition: 0 · NaN is NaN."
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."
@@ -403,9 +404,9 @@ class Next(Phrase):
         "shared memory, and hand it on."
     )
     STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
-    STORED_IN_PIECES = (
-        "A thread stores adjacent data piece by piece: use one wider store, such as a float4 of 16 "
-        "bytes. Or let lanes store neighbours."
+    IN_PIECES = (
+        "A thread accesses adjacent data piece by piece: use one wider access, such as a float4 of "
+        "16 bytes. Or let lanes access neighbours."
     )
     BRANCHES = "Both branches store: choose the value first, and store once."
     NO_ATOMICS = "No atomic is needed here: load and store."
@@ -426,6 +427,10 @@ class Next(Phrase):
     PLAIN = (
         "Use ordinary loads and stores: the clock cannot predict how long threads wait for each "
         "other."
+    )
+    FEWER_REGISTERS = (
+        "A block's threads share 65,536 registers, and yours takes {registers} in each thread: "
+        "__launch_bounds__({threads}) has the compiler use fewer. Or let a block have fewer threads."
     )
     SECOND_BLOCK = (
         "A multiprocessor has room for only one block, so nothing else runs while it waits at a "

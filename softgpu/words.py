@@ -62,6 +62,7 @@ class Predicted(Phrase):
 class Unpredicted(Phrase):
     """Why the clock makes no prediction."""
 
+    NO_ROOM = "a multiprocessor has no room for one of its blocks: a GPU does not launch it"
     NO_MEMORY = "there was no memory for the caches"
     ORDER = "blocks wait for each other, or for who comes last"
     LOADS = "volatile or atomic loads may wait for what other blocks store"

@@ -288,6 +288,7 @@ class _Trial:
         run = self.counted()
         run.watch()
         reports = [run.count(block) for block in _watched(self.judge, run)]
+        _look_for_room(run, reports[0])
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
@@ -437,6 +438,14 @@ def _named(run):
 def _cause(reason):
     """What two launches that are refused for one fault have in common."""
     return reason.kind, reason.text.blanks.get("finding")
+
+
+def _look_for_room(run, report):
+    """Refuse a launch that a GPU refuses, since not even one block has room on a multiprocessor."""
+    if not report.occupancy.blocks:
+        text = Refusal.FAILED(launch=run.launch.what, why=report.prediction.why)
+        words = {"registers": report.registers, "threads": report.thread_count}
+        raise Refused("launch", text, Next.FEWER_REGISTERS(**words), case=run.launch.heading)
 
 
 def _watched(judge, run):

@@ -523,7 +523,7 @@ def used_as(name, right, wrong):
     "name, what, advice",
     [
         ("11.packs", "twelve loads", Next.AGAIN()),
-        ("11.packs", "twelve stores", Next.STORED_IN_PIECES()),
+        ("11.packs", "twelve stores", Next.IN_PIECES()),
         ("06.spread", "squares of large numbers", "explain"),
         ("00.loop", "steps of a block", "race"),
         ("10.hunt_slots", "the stub", "race"),

@@ -96,7 +96,8 @@ def on_one_offset(c: Wrong) -> str:
     if not off or not np.isfinite(c.off).all() or is_small or is_within:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
-    if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
+    is_both = c.off.min() < 0 < c.off.max()
+    if is_both and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
         return (Next.TOO_FAR if away[0] > 0 else Next.TOO_NEAR)(off=f"{abs(away[0]):.6g}")
     is_one = (np.abs(c.off - off) <= c.room).all()
     is_whole = c.room.max() < CHANCE and abs(off - round(off)) <= c.room.max()
