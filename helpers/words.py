@@ -430,7 +430,7 @@ class Next(Phrase):
     )
     FEWER_REGISTERS = (
         "A block's threads share 65,536 registers, and yours takes {registers} in each thread: "
-        "__launch_bounds__({threads}) has the compiler use fewer. Or let a block have fewer threads."
+        "__launch_bounds__({threads}) has the compiler use fewer. Or give a block fewer threads."
     )
     SECOND_BLOCK = (
         "A multiprocessor has room for only one block, so nothing else runs while it waits at a "

@@ -372,6 +372,10 @@ class Advice(Phrase):
         "Does each phase get the arrivals for which its mbarrier was initialised? Or does a wait "
         "name the wrong phase? Each mbarrier's parities are 0, 1, 0, ... in turn."
     )
+    REGISTERS = (
+        "A block has the registers that it was launched with: what setmaxnreg.inc takes, other "
+        "warps must give by setmaxnreg.dec."
+    )
     MBARRIER_BYTES = (
         "An mbarrier has 8 bytes: number i of several begins 8 * i bytes after the first. Declare "
         "room for them as unsigned long long."
