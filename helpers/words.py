@@ -286,6 +286,10 @@ class Next(Phrase):
         "number by which the whole row is multiplied or divided is wrong: does it come from all of "
         "this row?"
     )
+    BOOLS = (
+        "{true} should be false and are true, {false} should be true and are false: work element "
+        "{place} out by hand."
+    )
     OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
     TOO_FAR = "Every wrong element is {off} too far from 0: what is added to both signs alike?"
     TOO_NEAR = "Every wrong element is {off} too near to 0: what is cut off from both signs alike?"

@@ -9,6 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from softgpu.loader import Engine
+from softgpu.phrases import joined
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
@@ -248,7 +249,8 @@ class _Trial:
             Run(kernel, launch, rng, target_of(kernel)).run()
         except Refused as refused:
             reason = refused.reason
-            raise Refused(kind, reason.text, advice, case=reason.case) from None
+            said = advice if _is_general(reason) else joined(advice, reason.advice)
+            raise Refused(kind, reason.text, said, case=reason.case) from None
         self.verdict.cases += 1
 
     def _try_far(self, far):

@@ -9,6 +9,7 @@ from .elements import Wrong
 __all__ = ["in_common"]
 
 WAYS = (
+    rules.on_bools,
     rules.on_before,
     rules.on_zeros,
     rules.on_wrapping,

@@ -51,6 +51,13 @@ def on_before(c: Wrong) -> str:
     return Next.NOT_ON_TOP() if c.is_like(c.expected + before) else ""
 
 
+def on_bools(c: Wrong) -> str:
+    if not c.is_bool:
+        return ""
+    true, false = (int((c.got == value).sum()) for value in (1, 0))
+    return Next.BOOLS(true=true, false=false, place=c.named(c.places[0]))
+
+
 def on_one_value(c: Wrong) -> str:
     got, expected = c.all_got[c.every], c.all[c.every]
     if got.size > 2 and (got == got[0]).all() and (expected != expected[0]).any():
@@ -112,7 +119,8 @@ def on_wrapping(c: Wrong) -> str:
     """A type of fewer bits."""
     if c.is_float and not (c.expected == np.rint(c.expected)).all():
         return ""
-    for bits in (32, 16, 8):
+    gap = c.unit * max(np.abs(c.got).max(), np.abs(c.expected).max())  # of its largest numbers
+    for bits in (bits for bits in (32, 16, 8) if gap < 2 ** (bits - 4)):
         if c.off.any() and np.isfinite(c.off).all() and not (c.off % 2**bits).any():
             return Next.WRAPPED(size=f"{2**bits:,}", bits=bits)
     return ""
