@@ -331,8 +331,8 @@ class Next(Phrase):
     )
     IN_SUM = "In the sum for element {place}, {part}: which thread should take it, in which turn?"
     CHOSEN = (
-        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
-        "does your line compare these two?"
+        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: does "
+        "any thread see the first, and how does your line compare these two?"
     )
     TERMS = "Each sum has {depth} terms. {how}: {which}. Which turn of the loop is that?"
     OPERAND = (
@@ -380,7 +380,8 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞? Leave elements out by a condition: 0 · NaN is NaN."
+        "does it compute ∞ − ∞ or ∞ / ∞? Leave elements out by a condition: 0 · ∞ and 0 · NaN are "
+        "NaN."
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."

@@ -76,10 +76,12 @@ def explain(launch, out, got):
         ("order", (in_order, seen), "Slot s is in page table[text * most + s / PAGE]."),
         ("first", (first, seen), "Each text has its own row of the table, at text · most."),
         ("fewer", (table, seen - 1), "A text sees seen[text] slots; yours leaves out the last."),
+        ("whole", (table, -(-seen // PAGE) * PAGE), "A text sees seen[text] slots: its last page"
+         " may have others."),
         ("same", (table, np.full_like(seen, seen[0])), "Each text sees seen[text] slots."),
         ("scale", (table, seen), "`own` is scaled already: don't multiply by scale again."),
         ("power", (table, seen), "Take powers of e, by expf, not of 2."),
-    ):
+    ):  # fmt: skip
         least = -(-sees.max() // PAGE)
         if sees.min() < 1 or of_pages[:, :least].max(initial=0) >= len(keys) or slots < sees.max():
             continue

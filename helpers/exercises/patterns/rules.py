@@ -206,7 +206,7 @@ def on_rows_alike(c: Wrong) -> str:
             np.array_equal(x, np.broadcast_to(x.take([0], axis), x.shape), equal_nan=True)
             for x in (c.all_got.reshape(c.shape), c.all.reshape(c.shape))
         ]
-        if alike == [True, False]:
+        if alike == [True, False] and (c.all_got != c.all_got[0]).any():
             return Next.ROWS_ALIKE(what=what())
     return ""
 
