@@ -132,6 +132,7 @@ def changed(values, where, what):
             [ROWS, RATES],
             "operand second [8, 0] [0, 0]",
         ),
+        (LINE, np.float32(1 / 80000) * LINE, [LINE - 3000], "times 1/80000"),
         (1e30 * GRID, 1e30 * np.roll(GRID, 1, 1), [], "moved"),
         (-np.abs(LINE) - 1, -np.abs(LINE) - 2, [], "off 1 little"),
         ([np.arange(3, 99).min()], [4], [np.r_[4:99, 4, 3]], "chosen 1 96 0"),
@@ -228,6 +229,7 @@ def test_nothing_is_said_of_what_has_nothing_in_common():
             [],
             Next.ONE,
         ),
+        (LINE, LINE + np.where(np.arange(LINE.size) % 9, 0, 6e-3), 4e-3, [], Next.MOVED),
     ],
 )
 def test_what_may_be_chance_is_not_said(expected, got, tolerance, inputs, not_said):

@@ -62,6 +62,7 @@ def _on_any_order(c: Wrong, got: Array, room: Array, places: Array) -> str:
     if not np.isfinite(part).all() or not c.is_float:
         return ""
     here &= got != 0  # which is what came from past an end
+    here &= np.abs(got - c.all[places]) > room  # what is near its own result may be its own
     if here.sum() < 4:
         return ""
     source = nearest(part, got[here])
