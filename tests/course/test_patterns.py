@@ -132,7 +132,7 @@ def changed(values, where, what):
             [ROWS, RATES],
             "operand second [8, 0] [0, 0]",
         ),
-        (LINE, np.float32(1 / 80000) * LINE, [LINE - 3000], "times 1/80000"),
+        (LINE, np.float32(6.25e-6) * LINE, [LINE - 3000], "times 6.25e-06"),
         (1e30 * GRID, 1e30 * np.roll(GRID, 1, 1), [], "moved"),
         (-np.abs(LINE) - 1, -np.abs(LINE) - 2, [], "off 1 little"),
         ([np.arange(3, 99).min()], [4], [np.r_[4:99, 4, 3]], "chosen 1 96 0"),
