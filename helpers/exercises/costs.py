@@ -93,10 +93,10 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
 
 
 def _more_turns(counts: list[Count]) -> str:
-    """In words, if barriers and the work between them exceed ours by about one factor; or ""."""
+    """In words, if two of them or more exceed ours by about one factor; or ""."""
     over = [c for c in counts if c.key in OF_TURNS and c.value > c.most and c.best]
     times = [count.value / count.best for count in over]
-    if len(times) < len(OF_TURNS) or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):
+    if len(times) < 2 or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):
         return ""
     return Next.MORE_TURNS(times=f"{min(times):.2g}")
 
