@@ -39,6 +39,7 @@ EXERCISES_SAY = {  # what judges say in place of the sanitizer's advice
     Advice.MORE_SHARED: (),
     Advice.FILL_IT: (Next.HOLDS_GARBAGE,),
     Advice.WRITE_IT: (Advice.WRITE_IT, Next.NOTHING_TO_DO),
+    Advice.ENDED: (Next.SEE_LINE,),
 }
 
 
