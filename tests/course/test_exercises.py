@@ -290,6 +290,10 @@ OTHER_DESIGNS = {
         "float sum = 0;": "float sum = 0; int phase[STAGES] = {};",
         "tile / STAGES % 2);": "phase[tile % STAGES]); phase[tile % STAGES] ^= 1;",
     },
+    ("15.place", "fields of bits"): {
+        "return row * 8 + (chunk ^ row % 8);": "union { struct { unsigned low : 3, high : 29; };"
+        " int all; } at; at.high = row; at.low = chunk ^ row % 8; return at.all;",
+    },
     # a swizzle is of address bits, so tiles need no more than a box does
     ("15.capstone_product", "tiles at multiples of 128 bytes"): {"__align__(1024)": "alignas(128)"},
     ("15.capstone_product", "one warp waits for the product of four"): {
