@@ -617,6 +617,7 @@ def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
         ("15.place", "chunk by chunk", "place(0, 5)"),
         ("16.hunt_mask", "a NaN is too late", "−∞ − (−∞)"),
         ("16.hunt_mask", "rows that see nothing at all are NaN", "0 / 0"),
+        ("16.tiles", "not scaled", "scale"),
         ("17.capstone_ring", "a step too many", "flags[0, 0]"),
         ("18.append", "columns before slots", "cache[0, 15, 0]"),
         ("18.capstone_four", "scales as whole numbers", "NVFP4::scale"),

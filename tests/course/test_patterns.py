@@ -230,6 +230,13 @@ def test_nothing_is_said_of_what_has_nothing_in_common():
             Next.ONE,
         ),
         (LINE, LINE + np.where(np.arange(LINE.size) % 9, 0, 6e-3), 4e-3, [], Next.MOVED),
+        (
+            np.where(np.sin(9 * LINE) > 0.5, np.inf, LINE),
+            np.where(np.sin(9 * LINE) > 0.5, np.inf, np.cos(99 * LINE)),
+            1e-5,
+            [],
+            Next.BEYOND,
+        ),
     ],
 )
 def test_what_may_be_chance_is_not_said(expected, got, tolerance, inputs, not_said):
@@ -250,6 +257,6 @@ def _told(out, got, inputs):
     expected = np.ravel(out.expected)
     with np.errstate(invalid="ignore"):
         is_wrong = ~(np.abs(got - expected) <= np.ravel(out.tolerance))
-    is_wrong &= ~(np.isnan(got) & np.isnan(expected))
+    is_wrong &= ~((got == expected) | np.isnan(got) & np.isnan(expected))
     arguments = [In(x) if isinstance(x, np.ndarray) else x for x in inputs]
     return in_common(got, out, is_wrong, [*arguments, out])
