@@ -1,7 +1,8 @@
 // A convolution's weight as tensor.cu takes it: w, whose lines, channels and taps are `line`, `step` and `tap` elements
 // from one to the next -> out[groups, steps / last, lines, last, taps_h, taps_w, stride], of steps_h * steps_w steps. A
-// group of w is `group` elements long.
-// stride is a multiple of 8, and zeros follow the `channels`. Tap t of step s is tap (first + s - by * t) / over
+// group of w is `group` elements long. A group of out may have several of w, of `each` lines: their channels lie side by
+// side, with zeros for those of the others.
+// stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is tap (first + s - by * t) / over
 // of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. LINES_FIRST: 1
 // where lines of w are closer than channels, and threads next to each other take lines.
 #include "common/word.cuh"
@@ -25,7 +26,8 @@ struct Ways {
 
 extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long lines,
                                 long long group, long long line, long long step, long long tap,
-                                long long channels, long long stride, Ways ways, int last)
+                                long long channels, long long stride, Ways ways, int last,
+                                int each)
 {
     constexpr int CHUNK = 8;
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -44,12 +46,15 @@ extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, lo
     number += i % firsts * last;
     int h = ways.h.source(number / ways.w.steps, tap_h);
     int at = ways.w.source(number % ways.w.steps, tap_w);
-    const T *from = w + i / firsts * group + which * line + (h * ways.w.kernel + at) * tap;
+    long long inner = which / each, groups = lines / each;
+    const T *from = w + (i / firsts * groups + inner) * group + (which - inner * each) * line +
+                    (h * ways.w.kernel + at) * tap;
     Packed<T, CHUNK> pack;
 #pragma unroll
     for (int e = 0; e < CHUNK; ++e) {
-        long long channel = chunk * CHUNK + e;
-        pack[e] = h >= 0 && at >= 0 && channel < channels ? from[channel * step] : T(0);
+        long long channel = chunk * CHUNK + e - inner * channels;
+        bool wanted = channel >= 0 && channel < channels;
+        pack[e] = h >= 0 && at >= 0 && wanted ? from[channel * step] : T(0);
     }
     put(out + (place * chunks + chunk) * CHUNK, pack);
 }

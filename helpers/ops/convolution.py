@@ -26,7 +26,7 @@ MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a chann
 SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 STORED_US = {4: 2.6e-6, 1: 5.5e-6}  # of an element of the result, by elements stored at once
 LAYOUTS = "NCHW", "NHWC"
-IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
+IN_GROUPS = tensor_windows.forward, tensor_windows.by_input, tensor_windows.by_weight
 
 prepared = Kept()
 caches.append(prepared)

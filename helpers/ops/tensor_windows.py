@@ -46,6 +46,8 @@ TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a til
 MOST_PACK = 8  # elements of a result that are stored at once
 STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
+MOST_MERGED = 128  # channels of groups that are one
+MOST_MAPS = 16  # of groups
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 1.1, 6),
@@ -123,7 +125,8 @@ class Stepwise(hopper.Tiling):
 @dataclass(frozen=True)
 class Layer:
     """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
-    unit: of how many channels a pixel of the copies has a multiple."""
+    unit: of how many channels a pixel of the copies has a multiple; merged: how many groups of the
+    convolution are one here, whose weight between them is zero."""
 
     images: int
     channels: int
@@ -133,6 +136,30 @@ class Layer:
     lying: tuple | None = None  # the strides of images in bytes, if not one after the other
     groups: int = 1
     unit: int = CHUNK
+    merged: int = 1
+
+    @classmethod
+    def of(cls, sizes, h, w, over_first=False):
+        """Return the Layer of a convolution, with a group for each of its own. over_first: of one
+        whose input is the result."""
+        channels, channels_out = sizes.in_group[::-1] if over_first else sizes.in_group
+        return cls(sizes.images, channels, channels_out, h, w, groups=sizes.groups)
+
+    @property
+    def merges(self):
+        """Return this layer, and those that have several groups in each of theirs."""
+        widest = max(self.channels, self.channels_out)
+        return [
+            replace(self, channels=n * self.channels, channels_out=n * self.channels_out,
+                    groups=self.groups // n, merged=n)
+            for n in range(1, self.groups + 1)
+            if n == 1 or not self.groups % n and n * widest <= MOST_MERGED
+        ]  # fmt: skip
+
+    @property
+    def of_one(self):
+        """Return the channels of each group of the convolution, and of its result."""
+        return self.channels // self.merged, self.channels_out // self.merged
 
     @property
     def stride(self):
@@ -169,7 +196,7 @@ class Layer:
             for w in (self.h, self.w)
         ]
         counts = self.images, self.channels, self.channels_out, self.groups
-        return what, *counts, *sides[0], *sides[1], lies, self.unit
+        return what, *counts, *sides[0], *sides[1], lies, self.unit, self.merged
 
     @property
     def arguments(self):
@@ -237,6 +264,11 @@ class Layer:
         return found
 
     @property
+    def group_bytes(self):
+        """Return the bytes of a group's images."""
+        return self.images * self.h.side.image * self.w.side.image * self.stride * 2
+
+    @property
     def fits_boxes(self):
         """Whether a tensor map can describe the window, and the GPU has warpgroups."""
         here = hopper.are_here(cuda.Context.get_device())
@@ -258,9 +290,7 @@ def padded(channels):
 def forward(x, weight, sizes, kind):
     """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
     these kernels don't support it."""
-    ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    channels, channels_out = sizes.in_group
-    layer = Layer(sizes.images, channels, channels_out, *ways, groups=sizes.groups)
+    layer = Layer.of(sizes, Way.forward(sizes.h), Way.forward(sizes.w))
     return _convolution(layer, sizes.result, x, weight, kind, over_first=False)
 
 
@@ -325,9 +355,7 @@ def by_input(weight, grad_output, sizes, kind):
     supported."""
     if points := input_of_points(weight, grad_output, sizes, kind):
         return points
-    ways = Way.backward(sizes.h), Way.backward(sizes.w)
-    channels, channels_out = sizes.in_group
-    layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
+    layer = Layer.of(sizes, Way.backward(sizes.h), Way.backward(sizes.w), over_first=True)
     shape = sizes.images, *sizes.image
     call = _convolution(layer, shape, grad_output, weight, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
@@ -354,13 +382,13 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    layers = layer, replace(layer, unit=DEEP)
+    depth = layer.taps * layer.channels
+    alone_us = _by_threads_us(layer, (layer.rows, layer.columns, depth))
+    layers = [replace(one, unit=unit) for one in layer.merges for unit in (CHUNK, DEEP)]
     us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
+    if alone_us < us:
+        return None
     ways = _ways(layer, kind)
-    if layer.groups > 1:
-        sizes = layer.rows, layer.columns, layer.depth
-        if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
-            return None
 
     def prepare(tiling):
         copy = _laid_out(layer, x, weight, over_first, tiling)
@@ -370,6 +398,14 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         )
 
     return quickest(layer.problem("conv2d"), ways, prepare)
+
+
+def _by_threads_us(layer, sizes):
+    """Return the estimated time without tensor cores, of a product of each group; without groups
+    they are always used."""
+    if layer.groups == 1:
+        return float("inf")
+    return ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us
 
 
 def _least_us(layer, kind):
@@ -402,7 +438,8 @@ def _together(layer, tiling):
 def _is_reversed(layer, tiling):
     """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
     taps are in reverse."""
-    return layer.h.steps == layer.w.steps == 1 and isinstance(tiling, hopper.Tiling)
+    whole = layer.h.steps == layer.w.steps == layer.merged == 1
+    return whole and isinstance(tiling, hopper.Tiling)
 
 
 def _laid_out(layer, x, weight, over_first, tiling):
@@ -414,7 +451,7 @@ def _laid_out(layer, x, weight, over_first, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
         both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
-    if over_first or lines * layer.chunks > MOST_TURNED:
+    if over_first or layer.merged > 1 or lines * layer.chunks > MOST_TURNED:
         of_images = ChannelsLast([x], images, unit=layer.unit)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
@@ -472,65 +509,102 @@ def by_weight(x, grad_output, sizes, kind):
     if these kernels don't support it."""
     if points := weight_of_points(x, grad_output, sizes, kind):
         return points
-    ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    layer = Layer.of(sizes, Way.forward(sizes.h), Way.forward(sizes.w))
     if not layer.fits:
         return None
-    by_layer = gradient(layer, kind)
-    images = sizes.images, sizes.channels, sizes.h.image * sizes.w.image, 1
-    both = ChannelsLast(
-        [x, grad_output], images, (sizes.images, sizes.channels_out, sizes.places, 1)
+    depth = layer.taps * layer.channels
+    alone_us = _by_threads_us(layer, (layer.channels_out, depth, layer.columns))
+    us, layer = min(
+        ((_gradient_us(layer, kind), layer) for layer in layer.merges), key=lambda pair: pair[0]
     )
+    if alone_us < us:
+        return None
+    by_layer = gradient(layer, kind)
+    images = layer.images, layer.channels, sizes.h.image * sizes.w.image, layer.groups
+    gradients = layer.images, layer.channels_out, sizes.places, layer.groups
+    both = ChannelsLast([x, grad_output], images, gradients)
+    shape = sizes.channels_out, *sizes.kernel
 
     def call(x, grad_output, room, stream):
         whole = by_layer(*both([x, grad_output], room, stream), room, stream)
-        if layer.taps == 1 and layer.channels == layer.stride:
-            return whole.reshape(sizes.channels_out, *sizes.kernel)
-        view = whole.transpose((0, 3, 1, 2))[:, : sizes.channels]
-        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
+        if layer.taps == layer.merged == 1 and layer.channels == layer.stride:
+            return whole.reshape(shape)
+        view = _of_each_group(layer, whole)
+        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW").reshape(shape)
 
     return call
 
 
+def _gradient_us(layer, kind):
+    """Return the estimated time of a layer's gradient by the weight with its copies."""
+    pixels = layer.images * layer.h.side.image * layer.w.side.image
+    copies = (
+        (layer.channels + layer.stride) * pixels,
+        (layer.channels_out + padded(layer.channels_out)) * layer.columns,
+        layer.channels_out * layer.depth,
+    )
+    copied = sum(copy_us(layer.groups * n) for n in copies)
+    return copied + min(way.us for way in _gradient_ways(layer, kind))
+
+
+def _of_each_group(layer, whole):
+    """View a gradient by a layer's weight[groups, channels_out, taps, stride] as [groups, merged,
+    channels_out, channels, taps] of one group each: those between groups are left out."""
+    channels, channels_out = layer.of_one
+    line = layer.taps * layer.stride
+    shape = layer.groups, layer.merged, channels_out, channels, layer.taps
+    steps = layer.channels_out * line, channels_out * line + channels, line, 1, layer.stride
+    strides = tuple(whole.dtype.itemsize * step for step in steps)
+    return GPUArray(shape, whole.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
+
+
 def gradient(layer, kind):
     """Prepare a layer's gradient by the weight: call(images, gradient, workspace, stream) ->
-    array[channels_out, taps, channels]. Channels are contiguous in all of them."""
-    ways = tensor.Tiling.ways(
-        layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
-    )
-    if layer.fits_boxes:
-        sizes = layer.channels_out, layer.deep, layer.columns
-        by_groups = layer.by_groups(kind, sizes, "columns", MOST_PACK)
-        ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
-
+    array[groups, channels_out, taps, channels]. Channels are contiguous in all of them."""
+    ways = _gradient_ways(layer, kind)
     return quickest(
         layer.problem("conv2d_weight"), ways, lambda tiling: _gradient(layer, kind, tiling)
     )
 
 
+def _gradient_ways(layer, kind):
+    """Return the ways to compute a layer's gradient by the weight."""
+    sizes = layer.channels_out, layer.depth, layer.columns
+    ways = tensor.Tiling.ways(*sizes, kind, False, layer.groups, TILES)
+    if layer.fits_boxes and layer.groups <= MOST_MAPS:
+        sizes = layer.channels_out, layer.deep, layer.columns
+        by_groups = layer.by_groups(kind, sizes, "columns", MOST_PACK)
+        return by_groups if layer.lying else hopper.beside(ways, by_groups)
+    return ways
+
+
 def _gradient(layer, kind, tiling):
     """Prepare a layer's gradient by the weight, so tiled."""
-    shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
-    stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
-    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
+    of_group, groups = (layer.channels_out, layer.taps, layer.stride), layer.groups
+    stride, form = padded(layer.channels_out), Form((groups, *of_group), np.dtype(kind.array))
+    parts = Parts(groups, tiling.splits, prod(of_group), form, kind.sum, made=kind.made)
     choices = {"W_PACK": 8 if parts.whole else 4}
     counts = list(map(np.int32, (layer.images, layer.stride, layer.channels_out)))
     arguments = choices, kind, parts.c_type, *counts
     if isinstance(tiling, hopper.Tiling):
-        lying = (1, layer.columns, layer.channels_out), (0, stride)
+        lying = (groups, layer.columns, layer.channels_out), (layer.columns * stride, stride)
+        of_images, choices["GROUPS"] = replace(layer, groups=1), groups
 
         def maps(x, dy):
             of_dy = hopper.map_of(dy, kind.array, *lying, (1, DEEP, DEEP))
-            return of_dy, layer.pixels(x, DEEP)
+            firsts = (x + n * layer.group_bytes for n in range(groups))
+            return of_dy, *(of_images.pixels(first, DEEP) for first in firsts)
 
         told = *layer.arguments, np.int32(tiling.splits)
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        launch = tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
+        launch = tiling.call(
+            maps, file, *arguments, *told, lines=lines, parts=tiling.splits, batch=groups
+        )
     else:
         told = np.int32(stride), *layer.arguments
-        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told, batch=groups)
     return parts.made_by(launch)
 
 
@@ -585,10 +659,8 @@ class ChannelsLast:
 
 def _taps_first(layer, over_first):
     """Return the strides of line, channel and tap in a weight [channels_out, channels, taps]."""
-    taps = layer.h.kernel * layer.w.kernel
-    if over_first:
-        return taps, taps * layer.channels_out, 1
-    return taps * layer.channels, taps, 1
+    taps, (channels, channels_out) = layer.h.kernel * layer.w.kernel, layer.of_one
+    return (taps, taps * channels_out, 1) if over_first else (taps * channels, taps, 1)
 
 
 def taps_of(layer, strides, last=None):
@@ -598,9 +670,10 @@ def taps_of(layer, strides, last=None):
     shape = layer.groups * layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
-    group = layer.channels_out * layer.channels * h.kernel * w.kernel
-    last = np.int32(last or h.steps * w.steps)
-    told = layer.channels_out, group, *strides, layer.channels, layer.stride, ways, last
+    channels, channels_out = layer.of_one
+    group, last = prod(layer.of_one) * h.kernel * w.kernel, np.int32(last or h.steps * w.steps)
+    told = layer.channels_out, group, *strides, channels, layer.stride, ways, last
+    told += (np.int32(channels_out),)
     choices = {"LINES_FIRST": int(strides[0] == 1)}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
