@@ -358,12 +358,15 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _of_points(way, a, b, sizes, matrices, by_rows):
-    """Return the ways to compute it as a product of these sizes for each image, if it is one.
-    by_rows: whether lines of its operands are rows."""
-    if not tensor_windows.is_product(sizes):
+def _of_points(way, a, b, sizes, matrices, by_rows, repeated=0):
+    """Return the ways to compute it as a product of these sizes for each image and group, if it is
+    one. by_rows: whether lines of its operands are rows; repeated: bytes of the weight, of which
+    each image gets a copy if there are groups."""
+    if not tensor_windows.is_product(sizes, None):
         return []
-    us = product.product_us(matrices, sizes.images, None, a.dtype, by_rows)
+    us = product.product_us(matrices, sizes.images * sizes.groups, None, a.dtype, by_rows)
+    if sizes.groups > 1 and sizes.images > 1 and repeated:
+        us += copy_us(sizes.images * repeated)
     return [Other("a product per image", us, partial(way, a, b, sizes, None))]
 
 
@@ -387,9 +390,9 @@ def _forward(x, weight, sizes, plain):
     ways = [replace(way, us=way.us + stored_us)
             for way in Tiling.ways(*shape, wide, sizes.groups, gathered=True)]  # fmt: skip
     if plain:
-        matrices = sizes.channels_out, sizes.places, sizes.channels
+        matrices = sizes.in_group[1], sizes.places, sizes.in_group[0]
         points = tensor_windows.forward_of_points
-        ways += _of_points(points, x, weight, sizes, matrices, (True, True))
+        ways += _of_points(points, x, weight, sizes, matrices, (True, True), weight.nbytes)
     ways += winograd.forward(sizes) if x.dtype == np.float32 else []
     packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
     return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
@@ -413,7 +416,7 @@ def _weight(x, grad_output, sizes):
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
     ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
-    matrices = sizes.channels_out, sizes.channels, sizes.places
+    matrices = sizes.in_group[1], sizes.in_group[0], sizes.places
     points = tensor_windows.weight_of_points
     points = _of_points(points, x, grad_output, sizes, matrices, (True, False))
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
@@ -433,10 +436,11 @@ def _input(weight, grad_output, sizes):
     us = SHARES * sum(tiling.us for *_, tiling in shares)
     us += STORED_US[_packed_pixels(sizes, shares)] * prod(shape)
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
-    if sizes.groups == 1 and prod(sizes.result):
-        matrices = sizes.channels, sizes.places, sizes.channels_out
+    if prod(sizes.result):
+        matrices = sizes.in_group[0], sizes.places, sizes.in_group[1]
         points = tensor_windows.input_of_points
-        ways += _of_points(points, *given, matrices, (False, True))
+        ways += _of_points(points, *given, matrices, (False, True), weight.nbytes)
+    if sizes.groups == 1 and prod(sizes.result):
         us = _columns_us(sizes, np.dtype(wide))
         ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
     ways += winograd.by_input(sizes) if dtype == np.float32 else []

@@ -12,7 +12,7 @@ from pycuda.gpuarray import GPUArray
 
 from .. import tensormap, windows
 from . import hopper, tensor
-from .elementwise import COPY, run
+from .elementwise import COPY, contiguous, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
 from .product import Matrices, Parts, copy_us, pack_of, prepare, product_us
 from .product import Tiling as ByThreads
@@ -295,19 +295,19 @@ def forward(x, weight, sizes, kind):
 
 
 def forward_of_points(x, weight, sizes, kind):
-    """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
-    not such a convolution, or copies in channels-last layout take less time."""
+    """Prepare a convolution with a window of one pixel, without bias: a product per image and
+    group; None: not such a convolution, or copies in channels-last layout take less time."""
     counts = sizes.channels, sizes.channels_out
-    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
+    if not (is_product(sizes, kind) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
         return None
-    (kind,) = kinds
-    shape = sizes.images, sizes.channels_out, sizes.places
-    pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
-    matrix, line = _matrix(weight, sizes, kind)
+    (kind,), (channels, channels_out) = kinds, sizes.in_group
+    shape = sizes.images * sizes.groups, channels_out, sizes.places
+    pixels = x.reshape(shape[0], channels, sizes.places)
+    matrices, of_weight = _matrices(weight, sizes, kind, True)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
-    form, lying = Form(sizes.result, x.dtype), (Matrices(0, line, True), of_pixels)
-    call = prepare(weight.reshape(shape[1], -1), pixels, shape, kind, lying, form)
-    return lambda x, weight, bias, room, stream: call(matrix(weight, stream), x, room, stream)
+    form, lying = Form(sizes.result, x.dtype), (of_weight, of_pixels)
+    call = prepare(weight.reshape(-1, channels), pixels, shape, kind, lying, form)
+    return lambda x, weight, bias, room, stream: call(matrices(weight, stream), x, room, stream)
 
 
 def is_pixel(sizes):
@@ -316,9 +316,9 @@ def is_pixel(sizes):
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
 
-def is_product(sizes):
-    """Whether images are matrices to be multiplied."""
-    return is_pixel(sizes) and sizes.images > 0 and sizes.groups == 1
+def is_product(sizes, kind):
+    """Whether images are matrices to be multiplied; in groups, without tensor cores."""
+    return is_pixel(sizes) and sizes.images > 0 and (sizes.groups == 1 or kind is None)
 
 
 def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
@@ -340,14 +340,24 @@ def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
     return [chosen] if least < copied + min(way.us for way in _ways(layer, kind)) else []
 
 
-def _matrix(weight, sizes, kind):
-    """Return a function that makes a weight of points a matrix whose lines kernels of this kind
-    take, matrix(weight, stream), and the stride from one line to the next."""
-    if kind is None or not sizes.channels * 2 % kind.piece:
-        return (lambda weight, stream: weight), sizes.channels
-    shape = sizes.channels_out, sizes.channels
-    line = tensor.padded_to(sizes.channels, 2)
-    return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), line
+def _matrices(weight, sizes, kind, by_rows):
+    """Return a function that makes a weight of points one matrix, or one for each group of each
+    image, whose lines kernels of this kind take: matrices(weight, stream); and how they lie."""
+    channels, channels_out = sizes.in_group
+    if sizes.groups > 1:
+        shape, size = (sizes.images, sizes.groups, channels_out, channels), weight.dtype.itemsize
+        strides = 0, channels_out * channels * size, channels * size, size
+        lying = Matrices(channels_out * channels, channels, by_rows)
+        if sizes.images == 1:
+            return (lambda weight, stream: weight), lying
+        return (lambda weight, stream: contiguous(
+            GPUArray(shape, weight.dtype, gpudata=address(weight), strides=strides), stream
+        )), lying  # fmt: skip
+    if kind is None or not channels * 2 % kind.piece:
+        return (lambda weight, stream: weight), Matrices(0, channels, by_rows)
+    lying = Matrices(0, tensor.padded_to(channels, 2), by_rows)
+    shape = channels_out, channels
+    return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), lying
 
 
 def by_input(weight, grad_output, sizes, kind):
@@ -362,19 +372,20 @@ def by_input(weight, grad_output, sizes, kind):
 
 
 def input_of_points(weight, grad_output, sizes, kind):
-    """by_input for a window of one pixel: a product per image."""
+    """by_input for a window of one pixel: a product per image and group."""
     counts = sizes.channels_out, sizes.channels
-    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
+    if not (is_product(sizes, kind) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
         return None
-    (kind,) = kinds
-    shape = sizes.images, sizes.channels, sizes.places
-    pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
+    (kind,), (channels, channels_out) = kinds, sizes.in_group
+    shape = sizes.images * sizes.groups, channels, sizes.places
+    pixels = grad_output.reshape(shape[0], channels_out, sizes.places)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
-    matrix, line = _matrix(weight, sizes, kind)
+    matrices, of_weight = _matrices(weight, sizes, kind, False)
     form = Form((sizes.images, *sizes.image), weight.dtype)
-    turned, lying = weight.reshape(sizes.channels_out, -1).T, (Matrices(0, line, False), of_pixels)
+    turned = weight.reshape(sizes.groups, channels_out, channels).transpose((0, 2, 1))
+    lying = of_weight, of_pixels
     call = prepare(turned, pixels, shape, kind, lying, form)
-    return lambda weight, dy, room, stream: call(matrix(weight, stream), dy, room, stream)
+    return lambda weight, dy, room, stream: call(matrices(weight, stream), dy, room, stream)
 
 
 def _convolution(layer, shape, x, weight, kind, over_first):
@@ -609,15 +620,16 @@ def _gradient(layer, kind, tiling):
 
 
 def weight_of_points(x, grad_output, sizes, kind):
-    """by_weight for a window of one pixel: a product per image, added up."""
-    if not is_product(sizes) or kind and sizes.places % CHUNK:
+    """by_weight for a window of one pixel: a product per image and group, added up over images."""
+    if not is_product(sizes, kind) or kind and sizes.places % CHUNK:
         return None
     shape, wide = (sizes.channels_out, *sizes.kernel), kind.sum if kind else WIDE[x.dtype.name]
     form, made = Form(shape, x.dtype), kind and kind.made
     parts = Parts(1, sizes.images, prod(shape), form, wide, narrow=False, made=made)
-    matrices = sizes.images, sizes.channels_out, sizes.channels
-    gradients = grad_output.reshape(sizes.images, sizes.channels_out, -1)
-    pixels = x.reshape(sizes.images, sizes.channels, -1).transpose((0, 2, 1))
+    channels, channels_out = sizes.in_group
+    matrices = sizes.images * sizes.groups, channels_out, channels
+    gradients = grad_output.reshape(matrices[0], channels_out, -1)
+    pixels = x.reshape(matrices[0], channels, -1).transpose((0, 2, 1))
     of_each = (prod(a.shape[1:]) for a in (gradients, pixels))
     lying = [Matrices(size, sizes.places, by_rows) for size, by_rows in zip(of_each, (True, False))]
     summed = form if parts.whole else Form(matrices, wide)
