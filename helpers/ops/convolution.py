@@ -434,7 +434,9 @@ def _input(weight, grad_output, sizes):
     given = weight, grad_output, sizes
     shares = _shares_tiled(sizes, wide)
     us = SHARES * sum(tiling.us for *_, tiling in shares)
-    us += STORED_US[_packed_pixels(sizes, shares)] * prod(shape)
+    us += STORED_US[_packed_pixels(sizes)] * _seen(sizes, shares)
+    if _seen(sizes, shares) < prod(shape):
+        us += copy_us(prod(shape) * dtype.itemsize / 2)
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
     if prod(sizes.result):
         matrices = sizes.in_group[0], sizes.places, sizes.in_group[1]
@@ -449,31 +451,42 @@ def _input(weight, grad_output, sizes):
 
 def _shares_tiled(sizes, wide):
     """Return (down, across, Tiling) of each share: pixels a stride apart, which the same taps see,
-    are a convolution of the gradient by the result; down and across are as from _shares."""
+    are a convolution of the gradient by the result; down and across are as from _shares. Pixels
+    that no tap sees are left out."""
     channels, channels_out = sizes.in_group
     found = []
     for down in _shares(sizes.h):
         for across in _shares(sizes.w):
             (h, *_), (w, *_) = down, across
+            if not h.kernel * w.kernel:
+                continue
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
             tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
             found.append((down, across, tiling))
     return found
 
 
-def _packed_pixels(sizes, shares):
+def _seen(sizes, shares):
+    """Return how many elements of the gradient these shares make; others are zeros."""
+    pixels = sum(h.places * w.places for (h, *_), (w, *_), _ in shares)
+    return sizes.images * sizes.channels * pixels
+
+
+def _packed_pixels(sizes):
     """Return how many pixels are stored at once."""
-    return pack_of(4, 1, 0, sizes.h.image * sizes.w.image if len(shares) == 1 else 1)
+    is_whole = all(min(side.stride, side.image) == 1 for side in (sizes.h, sizes.w))
+    return pack_of(4, 1, 0, sizes.h.image * sizes.w.image if is_whole else 1)
 
 
 def _input_in_shares(weight, sizes, shares):
     """Prepare the gradient by the input, a launch for each share."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
-    splits = max(tiling.splits for *_, tiling in shares)  # the same for all: they share the parts
+    # the same for all: they share the parts
+    splits = max((tiling.splits for *_, tiling in shares), default=1)
     parts = Parts(1, splits, prod(shape), form, wide)
-    choices = {"T": dtype, "X_PACK": _packed_pixels(sizes, shares)}
-    launches = []
+    choices = {"T": dtype, "X_PACK": _packed_pixels(sizes)}
+    launches, is_whole = [], _seen(sizes, shares) == prod(shape)
     channels, channels_out = sizes.in_group
     for (h, *of_h), (w, *of_w), tiling in shares:
         (taps_h, pixels_h), (taps_w, pixels_w) = of_h, of_w
@@ -487,6 +500,8 @@ def _input_in_shares(weight, sizes, shares):
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
+        if not is_whole:
+            cuda.memset_d8_async(address(made), 0, made.nbytes, stream)
         for launch in launches:
             launch(stream, (address(weight), address(grad_output), address(made)))
         return parts.finish(made, room, stream)
