@@ -2,8 +2,8 @@
 // from one to the next -> out[groups, steps / last, lines, last, taps_h, taps_w, stride], of steps_h * steps_w steps. A
 // group of w is `group` elements long. A group of out may have several of w, of `each` lines: their channels lie side by
 // side, with zeros for those of the others.
-// stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is tap (first + s - by * t) / over
-// of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. LINES_FIRST: 1
+// stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is tap (first + along * s - by * t)
+// / over of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. LINES_FIRST: 1
 // where lines of w are closer than channels, and threads next to each other take lines.
 #include "common/word.cuh"
 using T = unsigned short;
@@ -11,11 +11,11 @@ constexpr int LINES_FIRST = 0;
 
 struct Way {
     int steps, taps, kernel;
-    int first, by, over;
+    int first, along, by, over;
     // Which tap of w this is; -1: none.
     __device__ int source(int step, int tap) const
     {
-        int number = first + step - by * tap;
+        int number = first + along * step - by * tap;
         bool whole = number >= 0 && number % over == 0 && number / over < kernel;
         return whole ? number / over : -1;
     }

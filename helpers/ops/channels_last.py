@@ -15,7 +15,7 @@ from .. import windows
 from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
-from .product import Parts, matmul
+from .product import Parts, copy_us, matmul
 from .tensor_windows import (
     CHUNK,
     DEEP,
@@ -43,6 +43,13 @@ def forward(x, weight, sizes, kind):
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
+    if widened is _as_they_are and (best := _least(layer, kind, layer)) is not layer:
+        depth = prod(sizes.kernel)
+        taps = taps_of(best, (depth, 1, sizes.channels), 1)
+        launch = _convolution(best, shape, kind)
+        return lambda x, weight, bias, room, stream: launch(
+            x, taps(weight, room, stream), bias, room, stream
+        )
     launch = cache(partial(_convolution, layer, shape, kind))
 
     def call(x, weight, bias, room, stream):
@@ -74,7 +81,8 @@ def by_input(weight, grad_output, sizes, kind):
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
         return None
-    launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
+    layer, each = _least(layer, kind), sizes.h.kernel * sizes.w.kernel
+    launch = _convolution(layer, shape, kind)
     taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), 1)
     even = _of_even_channels(sizes)
     return lambda weight, dy, room, stream: launch(
@@ -188,13 +196,30 @@ class Widened:
         return made
 
 
+def _ways(layer, kind):
+    """Return the ways to convolve inputs in the kernel's layout."""
+    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
+    return [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
+
+
+def _least(layer, kind, ready=None):
+    """Return the quickest of a layer and those in steps. ready: the one that takes the weight as it
+    lies; it is copied for others."""
+
+    def us(one):
+        copied = 0 if one is ready else copy_us(2 * one.rows * one.depth)
+        return copied + min(way.us for way in _ways(one, kind))
+
+    return min((one for one in layer.in_steps if one.fits_boxes), key=us)
+
+
 def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
-    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
-    ways = [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
     return quickest(
-        layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
+        layer.problem("conv2d NHWC"),
+        _ways(layer, kind),
+        lambda tiling: _tiled(layer, shape, kind, tiling),
     )
 
 

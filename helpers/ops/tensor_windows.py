@@ -40,11 +40,13 @@ __all__ = [
 
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
+STEPS = (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)  # such numbers, where one would do
+MOST_IN_STEPS = 64  # channels of all pixels of a place, then
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a tile takes long for
 MOST_PACK = 8  # elements of a result that are stored at once
-STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
+STORE_US = {8: 0, 4: 5e-5, 2: 1.2e-4, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
 MOST_MERGED = 128  # channels of groups that are one
 MOST_MAPS = 16  # of groups
@@ -61,7 +63,7 @@ TILES = (  # as tensor.TILES; those have no registers left for the places of 256
 @dataclass(frozen=True)
 class Way:
     """One dimension of a convolution: the window's parameters, how many of how many pixels a
-    position yields, and the weight taps of each: (first + step - by * tap) / over."""
+    position yields, and the weight taps of each: (first + along * step - by * tap) / over."""
 
     side: windows.Side
     size: int
@@ -70,6 +72,7 @@ class Way:
     first: int = 0
     by: int = -1
     over: int = 1
+    along: int = 1
 
     @classmethod
     def forward(cls, side):
@@ -91,6 +94,18 @@ class Way:
         by, first = side.stride * apart, side.pad - side.stride * found[0]
         return cls(window, side.image, side.kernel, steps, first, by, side.dilation)
 
+    def in_steps(self, steps):
+        """Return a Way whose positions each yield as many neighbours, which one yielded before;
+        None if it yields several, or their taps are not the same."""
+        side = self.side
+        if self.steps > 1 or side.stride % side.dilation:
+            return None
+        apart, places = side.stride // side.dilation, ceil_divide(side.places, steps)
+        window = replace(side, kernel=side.kernel + (steps - 1) * apart, stride=steps * side.stride)
+        past = (places - 1) * window.stride + window.extent - window.padded
+        window = replace(window, more=side.more + max(0, past))
+        return replace(self, side=window, steps=steps, along=apart * self.by)
+
     @property
     def fits(self):
         """Whether the kernels' integers can represent it."""
@@ -104,7 +119,8 @@ class Way:
         on, up to another."""
         seen = []
         for step in range(self.steps):
-            ends = [self.first + step - self.by * tap for tap in range(self.side.kernel)]
+            first = self.first + self.along * step
+            ends = [first - self.by * tap for tap in range(self.side.kernel)]
             taps = [tap for tap, end in enumerate(ends)
                     if not end % self.over and 0 <= end // self.over < self.kernel]  # fmt: skip
             seen.append((taps[0], taps[-1] + 1) if taps else (0, 0))
@@ -113,7 +129,8 @@ class Way:
     @property
     def words(self):
         """Return the struct Way of taps.cu."""
-        return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
+        taps = self.side.kernel, self.kernel
+        return self.steps, *taps, self.first, self.along, self.by, self.over
 
 
 class Stepwise(hopper.Tiling):
@@ -155,6 +172,16 @@ class Layer:
             for n in range(1, self.groups + 1)
             if n == 1 or not self.groups % n and n * widest <= MOST_MERGED
         ]  # fmt: skip
+
+    @property
+    def in_steps(self):
+        """Return this layer, and those of few channels whose positions yield several pixels."""
+        found = [self]
+        for down, across in STEPS:
+            ways = self.h.in_steps(down), self.w.in_steps(across)
+            if None not in ways and down * across * self.channels_out <= MOST_IN_STEPS:
+                found.append(replace(self, h=ways[0], w=ways[1]))
+        return [layer for layer in found if layer.fits]
 
     @property
     def of_one(self):
@@ -258,7 +285,7 @@ class Layer:
         for way in tilings.ways(*sizes, kind, batch, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
-            more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
+            more = more * cut * steps + STORE_US[pack] * prod(sizes[:2]) / way.tiles
             rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
             found.append(replace(way, us=way.us + rounds * more))
         return found
@@ -395,7 +422,8 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         return None
     depth = layer.taps * layer.channels
     alone_us = _by_threads_us(layer, (layer.rows, layer.columns, depth))
-    layers = [replace(one, unit=unit) for one in layer.merges for unit in (CHUNK, DEEP)]
+    layers = [replace(one, unit=unit) for merged in layer.merges for one in merged.in_steps
+              for unit in (CHUNK, DEEP)]  # fmt: skip
     us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
     if alone_us < us:
         return None
@@ -431,10 +459,12 @@ def _ways(layer, kind):
     """Return the ways to convolve images and weights that have been copied."""
     sizes = layer.rows, layer.columns, layer.depth
     side, pack = "columns", _pack(layer, MOST_PACK)
+    paired = layer.paired == 2 and _paired_pack(layer, MOST_PACK)
     tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
              for tile in TILES]  # fmt: skip
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
     if layer.fits_boxes:
+        pack = paired or pack
         by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
         stepwise = layer.stepwise(kind, side, pack, layer.paired)
         return hopper.beside(ways, [*by_groups, *stepwise])
@@ -462,7 +492,8 @@ def _laid_out(layer, x, weight, over_first, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
         both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
-    if over_first or layer.merged > 1 or lines * layer.chunks > MOST_TURNED:
+    by_taps = over_first or max(layer.merged, layer.h.steps, layer.w.steps) > 1
+    if by_taps or lines * layer.chunks > MOST_TURNED:
         of_images = ChannelsLast([x], images, unit=layer.unit)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
@@ -483,6 +514,11 @@ def _pack(layer, most):
     return next(p for p in (most, 4, 1) if whole and not places % p or p == 1)
 
 
+def _paired_pack(layer, most):
+    """Return the same, of two steps across that are stored together."""
+    return 2 if layer.w.side.places % (most // 2) or layer.w.size % most else most
+
+
 def _tiled(layer, shape, dtype, kind, tiling, over_first):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
@@ -500,8 +536,7 @@ def _tiled(layer, shape, dtype, kind, tiling, over_first):
         choices["STEPWISE"] = int(together is not None)
         choices["REVERSED"] = int(over_first and _is_reversed(layer, tiling))
         if layer.paired == 2:
-            whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
-            choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
+            choices |= {"PAIRED": 1, "Y_PACK": _paired_pack(layer, most)}
         box = 1, tiling.tile.rows, DEEP
 
         def maps(x, weight):
