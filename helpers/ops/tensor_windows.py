@@ -143,7 +143,8 @@ class Stepwise(hopper.Tiling):
 class Layer:
     """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
     unit: of how many channels a pixel of the copies has a multiple; merged: how many groups of the
-    convolution are one here, whose weight between them is zero."""
+    convolution are one here, whose weight between them is zero; narrow: the layer whose pixels
+    under a line of the window are one here."""
 
     images: int
     channels: int
@@ -154,6 +155,7 @@ class Layer:
     groups: int = 1
     unit: int = CHUNK
     merged: int = 1
+    narrow: "Layer | None" = None
 
     @classmethod
     def of(cls, sizes, h, w, over_first=False):
@@ -182,6 +184,27 @@ class Layer:
             if None not in ways and down * across * self.channels_out <= MOST_IN_STEPS:
                 found.append(replace(self, h=ways[0], w=ways[1]))
         return [layer for layer in found if layer.fits]
+
+    @property
+    def lines(self):
+        """Return how long the lines of images are, and those that the window reaches from a first
+        place to a last, and how far the first is before them."""
+        side = self.w.side
+        return side.image, (side.places - 1) * side.stride + side.extent, side.pad
+
+    @property
+    def in_lines(self):
+        """Return this layer, and one of copies in which the pixels under a line of the window lie
+        side by side, as the channels of one."""
+        w, narrow = self.w.side, replace(self, unit=CHUNK)
+        if w.kernel == 1 or w.dilation > 1 or not self.fits_boxes:
+            return [self]
+        pixel = 2 * narrow.stride  # bytes
+        line = self.lines[1] * pixel
+        lying = self.h.side.image * line, line, w.stride * pixel, 2
+        places = replace(self.w, side=windows.Side(w.places, 1))
+        wide = replace(self, channels=w.kernel * narrow.stride, w=places, lying=lying, narrow=narrow)
+        return [self, wide] if wide.fits and wide.fits_boxes else [self]
 
     @property
     def of_one(self):
@@ -263,7 +286,7 @@ class Layer:
     def stepwise(self, kind, side, pack, together=1):
         """Return the ways by warpgroups whose tiles have one step each, or so many across together;
         none if there is only one. Other arguments: as of by_groups."""
-        if self.h.steps * self.w.steps == 1 or self.groups > 1:
+        if self.h.steps * self.w.steps == 1 or self.groups > 1 or self.narrow:
             return []
         reach = [self.w.reach[n : n + together] for n in range(0, self.w.steps, together)]
         across = [max(end for _, end in of) - min(first for first, _ in of) for of in reach]
@@ -293,7 +316,8 @@ class Layer:
     @property
     def group_bytes(self):
         """Return the bytes of a group's images."""
-        return self.images * self.h.side.image * self.w.side.image * self.stride * 2
+        image = self.lying and self.lying[0]
+        return self.images * (image or self.h.side.image * self.w.side.image * self.stride * 2)
 
     @property
     def fits_boxes(self):
@@ -422,8 +446,8 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         return None
     depth = layer.taps * layer.channels
     alone_us = _by_threads_us(layer, (layer.rows, layer.columns, depth))
-    layers = [replace(one, unit=unit) for merged in layer.merges for one in merged.in_steps
-              for unit in (CHUNK, DEEP)]  # fmt: skip
+    layers = [one for merged in layer.merges for steps in merged.in_steps
+              for one in (replace(steps, unit=DEEP), *steps.in_lines)]  # fmt: skip
     us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
     if alone_us < us:
         return None
@@ -449,10 +473,16 @@ def _by_threads_us(layer, sizes):
 
 def _least_us(layer, kind):
     """Return the estimated time of a layer with its copies."""
-    pixels = layer.images * layer.h.side.image * layer.w.side.image
-    copies = (layer.channels + layer.stride) * pixels, layer.rows * layer.depth * 2
-    copied = sum(copy_us(layer.groups * n) for n in copies)
+    copied = copy_us(_copied(layer)) + copy_us(layer.groups * layer.rows * layer.depth * 2)
     return copied + min(way.us for way in _ways(layer, kind))
+
+
+def _copied(layer):
+    """Return the elements of images that are read and written for channels-last layout."""
+    narrow = layer.narrow or layer
+    across, wide, _ = narrow.lines
+    pixels = narrow.channels * across + narrow.stride * (wide if layer.narrow else across)
+    return layer.groups * layer.images * layer.h.side.image * pixels
 
 
 def _ways(layer, kind):
@@ -462,7 +492,7 @@ def _ways(layer, kind):
     paired = layer.paired == 2 and _paired_pack(layer, MOST_PACK)
     tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
              for tile in TILES]  # fmt: skip
-    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
+    ways = [] if layer.lying else tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
     if layer.fits_boxes:
         pack = paired or pack
         by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
@@ -479,31 +509,34 @@ def _together(layer, tiling):
 def _is_reversed(layer, tiling):
     """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
     taps are in reverse."""
-    whole = layer.h.steps == layer.w.steps == layer.merged == 1
+    whole = layer.h.steps == layer.w.steps == layer.merged == 1 and not layer.narrow
     return whole and isinstance(tiling, hopper.Tiling)
 
 
 def _laid_out(layer, x, weight, over_first, tiling):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
+    in_reverse = over_first and _is_reversed(layer, tiling)
+    side_by_side, layer = layer.narrow and layer.narrow.lines, layer.narrow or layer
     images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
-    if over_first and _is_reversed(layer, tiling):
+    of_images = {"unit": layer.unit, "lines": side_by_side}
+    if in_reverse:
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
-        both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
+        both = ChannelsLast([x, weight], images, weights, **of_images)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
     by_taps = over_first or max(layer.merged, layer.h.steps, layer.w.steps) > 1
     if by_taps or lines * layer.chunks > MOST_TURNED:
-        of_images = ChannelsLast([x], images, unit=layer.unit)
+        of_images = ChannelsLast([x], images, **of_images)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast([x], images, unit=layer.unit)
+        of_images = ChannelsLast([x], images, **of_images)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
     weights = lines, layer.channels, layer.taps, 1
-    both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
+    both = ChannelsLast([x, weight], images, weights, **of_images)
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -561,21 +594,22 @@ def by_weight(x, grad_output, sizes, kind):
     depth = layer.taps * layer.channels
     alone_us = _by_threads_us(layer, (layer.channels_out, depth, layer.columns))
     us, layer = min(
-        ((_gradient_us(layer, kind), layer) for layer in layer.merges), key=lambda pair: pair[0]
+        ((_gradient_us(one, kind), one) for merged in layer.merges for one in merged.in_lines),
+        key=lambda pair: pair[0],
     )
     if alone_us < us:
         return None
-    by_layer = gradient(layer, kind)
-    images = layer.images, layer.channels, sizes.h.image * sizes.w.image, layer.groups
+    by_layer, narrow = gradient(layer, kind), layer.narrow or layer
+    images = layer.images, narrow.channels, sizes.h.image * sizes.w.image, layer.groups
     gradients = layer.images, layer.channels_out, sizes.places, layer.groups
-    both = ChannelsLast([x, grad_output], images, gradients)
+    both = ChannelsLast([x, grad_output], images, gradients, lines=layer.narrow and narrow.lines)
     shape = sizes.channels_out, *sizes.kernel
 
     def call(x, grad_output, room, stream):
         whole = by_layer(*both([x, grad_output], room, stream), room, stream)
-        if layer.taps == layer.merged == 1 and layer.channels == layer.stride:
+        if narrow.taps == layer.merged == 1 and layer.channels == layer.stride:
             return whole.reshape(shape)
-        view = _of_each_group(layer, whole)
+        view = _of_each_group(narrow, whole)
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW").reshape(shape)
 
     return call
@@ -583,13 +617,9 @@ def by_weight(x, grad_output, sizes, kind):
 
 def _gradient_us(layer, kind):
     """Return the estimated time of a layer's gradient by the weight with its copies."""
-    pixels = layer.images * layer.h.side.image * layer.w.side.image
-    copies = (
-        (layer.channels + layer.stride) * pixels,
-        (layer.channels_out + padded(layer.channels_out)) * layer.columns,
-        layer.channels_out * layer.depth,
-    )
-    copied = sum(copy_us(layer.groups * n) for n in copies)
+    gradients = (layer.channels_out + padded(layer.channels_out)) * layer.columns
+    made = layer.channels_out * layer.depth
+    copied = copy_us(_copied(layer)) + sum(copy_us(layer.groups * n) for n in (gradients, made))
     return copied + min(way.us for way in _gradient_ways(layer, kind))
 
 
@@ -677,10 +707,13 @@ def weight_of_points(x, grad_output, sizes, kind):
 class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
     copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each;
-    unit: of how many channels each pixel of a copy has a multiple."""
+    unit: of how many channels each pixel of a copy has a multiple; lines: how long those of the
+    first array's images are, and the copy's, and the zeros before them, if there are any."""
 
-    def __init__(self, arrays, *sizes, unit=CHUNK):
-        told, self.forms = [], []
+    def __init__(self, arrays, *sizes, unit=CHUNK, lines=None):
+        told, self.forms, (width, wide, pad) = [], [], lines or (1, 1, 0)
+        images, channels, pixels, groups = sizes[0]
+        sizes = (images, channels, pixels // width * wide, groups), *sizes[1:]
         strides = [ceil_divide(channels, unit) * unit for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
@@ -690,10 +723,11 @@ class ChannelsLast:
         wide = min(range(TILE, 0, -CHUNK), key=lambda wide: blocks(wide) * (wide + CHANNELS_MORE))
         for x, (images, channels, pixels, groups), stride in zip(arrays, sizes, strides):
             self.forms.append(Form((groups * images, pixels, stride), np.uint16))
-            counts = np.array([images, groups], np.int32).view(np.int64)
-            pack = pack_of(4, x.dtype.itemsize, address(x), pixels)
+            across = lines if lines and not told else (pixels, pixels, 0)
+            counts = np.array([*across, images, groups, 0], np.int32).view(np.int64)
+            pack = 1 if across is lines else pack_of(4, x.dtype.itemsize, address(x), pixels)
             told.append(np.array([channels, pixels, stride, *counts, pack], np.int64))
-        told += [np.zeros(5, np.int64)] * (2 - len(sizes))
+        told += [np.zeros(7, np.int64)] * (2 - len(sizes))
         file, grid = "convolution/channels_last.cu", (blocks(wide),)
         self.launch = KernelCall(file, {"WIDE": wide}, grid, (256,), *told)
 
