@@ -12,7 +12,7 @@ constexpr int PADDED = WIDE + 2;  // lines of a tile begin in different banks
 
 struct Sizes {
     long long channels, pixels, stride;  // pixels: of out
-    int width, wide, pad;                // of lines of x and of out, which begin `pad` pixels earlier
+    int width, wide, pad;  // of lines of x and of out, which begin `pad` pixels earlier
     int images, groups;
     long long
         pack;  // pixels that are loaded at once: 4, to multiples of which images are aligned, or 1
@@ -42,8 +42,8 @@ __device__ void read(T (&tile)[PIXELS * PADDED], const T *__restrict__ x, Sizes 
         int i = threadIdx.x + n * BLOCK;
         long long channel = first + i / (PIXELS / PACK);
         bool there = i < ALL && inside && channel < of.channels;
-        packs[n] = *reinterpret_cast<const Packed<T, PACK> *>(
-            x + (there ? channel * plane + pixel : 0));
+        packs[n] =
+            *reinterpret_cast<const Packed<T, PACK> *>(x + (there ? channel * plane + pixel : 0));
         for (int e = 0; e < PACK && !there; ++e) packs[n][e] = 0;
     }
 #pragma unroll

@@ -3,11 +3,12 @@
 // group of w is `group` elements long. A group of out may have several of w, of `each` lines: their channels lie side by
 // side, with zeros for those of the others.
 // stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is tap (first + along * s - by * t)
-// / over of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. LINES_FIRST: 1
-// where lines of w are closer than channels, and threads next to each other take lines.
+// / over of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. FIRST says
+// what threads next to each other take, which lies side by side in w: CHANNELS, LINES or TAPS.
 #include "common/word.cuh"
 using T = unsigned short;
-constexpr int LINES_FIRST = 0;
+enum { CHANNELS, LINES, TAPS };
+constexpr int FIRST = CHANNELS;
 
 struct Way {
     int steps, taps, kernel;
@@ -26,8 +27,7 @@ struct Ways {
 
 extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long lines,
                                 long long group, long long line, long long step, long long tap,
-                                long long channels, long long stride, Ways ways, int last,
-                                int each)
+                                long long channels, long long stride, Ways ways, int last, int each)
 {
     constexpr int CHUNK = 8;
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -37,9 +37,13 @@ extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, lo
         i /= count;
         return number;
     };
-    long long chunks = stride / CHUNK, which = LINES_FIRST ? next(lines) : 0, chunk = next(chunks);
-    int tap_w = next(ways.w.taps), tap_h = next(ways.h.taps), number = next(last);
-    if (!LINES_FIRST) which = next(lines);
+    long long chunks = stride / CHUNK, which = 0, chunk = 0;
+    if (FIRST == LINES) which = next(lines);
+    if (FIRST != TAPS) chunk = next(chunks);
+    int tap_w = next(ways.w.taps), tap_h = next(ways.h.taps);
+    if (FIRST == TAPS) which = next(lines), chunk = next(chunks);
+    int number = next(last);
+    if (FIRST == CHANNELS) which = next(lines);
     int firsts = ways.h.steps * ways.w.steps / last;
     long long place = (i * lines + which) * last + number;
     place = (place * ways.h.taps + tap_h) * ways.w.taps + tap_w;

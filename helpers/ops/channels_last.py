@@ -43,13 +43,9 @@ def forward(x, weight, sizes, kind):
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
-    if widened is _as_they_are and (best := _least(layer, kind, layer)) is not layer:
-        depth = prod(sizes.kernel)
-        taps = taps_of(best, (depth, 1, sizes.channels), 1)
-        launch = _convolution(best, shape, kind)
-        return lambda x, weight, bias, room, stream: launch(
-            x, taps(weight, room, stream), bias, room, stream
-        )
+    if widened is _as_they_are and (best := _quickest(layer, kind, layer)) is not layer:
+        strides = prod(sizes.kernel), 1, sizes.channels
+        return _of_copies(best, shape, kind, strides)
     launch = cache(partial(_convolution, layer, shape, kind))
 
     def call(x, weight, bias, room, stream):
@@ -81,13 +77,9 @@ def by_input(weight, grad_output, sizes, kind):
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
         return None
-    layer, each = _least(layer, kind), sizes.h.kernel * sizes.w.kernel
-    launch = _convolution(layer, shape, kind)
-    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), 1)
-    even = _of_even_channels(sizes)
-    return lambda weight, dy, room, stream: launch(
-        *even([dy], room, stream), taps(weight, room, stream), None, room, stream
-    )
+    strides = 1, sizes.h.kernel * sizes.w.kernel * sizes.channels, sizes.channels
+    call = _of_copies(_quickest(layer, kind), shape, kind, strides)
+    return lambda weight, dy, room, stream: call(dy, weight, None, room, stream)
 
 
 def by_weight(x, grad_output, sizes, kind):
@@ -183,9 +175,9 @@ class Widened:
         for images, (channels, height, width), size, pads in arrays:
             self.forms.append(Form((images, *size, group * stride), np.uint16))
             count = images * prod(size) * group * stride // CHUNK
-            told.append(np.array([count, height, width, channels, *size, *pads], np.uint32))
+            told.append(np.array([count, height, width, channels, *size, *pads], np.int32))
             total += count
-        told += [np.zeros(8, np.uint32)] * (2 - len(arrays))
+        told += [np.zeros(8, np.int32)] * (2 - len(arrays))
         choices, grid = {"GROUP": group, "STRIDE": stride}, (ceil_divide(total, BLOCK),)
         self.launch = KernelCall("convolution/widened.cu", choices, grid, (BLOCK,), *told)
 
@@ -202,15 +194,37 @@ def _ways(layer, kind):
     return [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
 
 
-def _least(layer, kind, ready=None):
-    """Return the quickest of a layer and those in steps. ready: the one that takes the weight as it
-    lies; it is copied for others."""
+def _quickest(layer, kind, ready=None):
+    """Return the quickest layer to convolve as this one does. ready: the one that takes the weight
+    as it lies; it is copied for others."""
+    layers = [one for one in layer.layouts if one.fits_boxes]
+    return min(layers, key=lambda one: _least_us(one, kind, one is not ready))
 
-    def us(one):
-        copied = 0 if one is ready else copy_us(2 * one.rows * one.depth)
-        return copied + min(way.us for way in _ways(one, kind))
 
-    return min((one for one in layer.in_steps if one.fits_boxes), key=us)
+def _least_us(layer, kind, is_copied):
+    """Return the estimated time of a layer, with a copy of images that do not lie as it takes them,
+    and perhaps of its weight."""
+    copied = copy_us(2 * layer.rows * layer.depth) if is_copied else 0
+    copied += copy_us(layer.copied) if _is_padded(layer) else 0
+    return copied + min(way.us for way in _ways(layer, kind))
+
+
+def _is_padded(layer):
+    return layer.narrow or layer.stride != layer.channels
+
+
+def _of_copies(layer, shape, kind, strides):
+    """Prepare a layer's convolution: call(x, weight, bias, workspace, stream) -> array of this
+    shape. strides: of the weight, as for taps_of."""
+    narrow, images = layer.narrow or layer, _as_they_are
+    if _is_padded(layer):
+        high, (across, wide, pad) = layer.h.side.image, narrow.lines
+        copied = ((high, wide), (0, pad)) if layer.narrow else ((high, across), (0, 0))
+        images = Widened(1, narrow.stride, (layer.images, (narrow.channels, high, across), *copied))
+    taps, launch = taps_of(narrow, strides, 1), _convolution(layer, shape, kind)
+    return lambda x, weight, bias, room, stream: launch(
+        *images([x], room, stream), taps(weight, room, stream), bias, room, stream
+    )
 
 
 def _convolution(layer, shape, kind):

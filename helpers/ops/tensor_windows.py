@@ -46,10 +46,16 @@ CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a tile takes long for
 MOST_PACK = 8  # elements of a result that are stored at once
-STORE_US = {8: 0, 4: 5e-5, 2: 1.2e-4, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
+STORE_US = {
+    8: 0,
+    4: 5e-5,
+    2: 1.2e-4,
+    1: 2.5e-4,
+}  # longer than in a product, by elements at once: for each
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
 MOST_MERGED = 128  # channels of groups that are one
 MOST_MAPS = 16  # of groups
+FIRSTS = "LINES", "CHANNELS", "TAPS"  # as in taps.cu
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 1.1, 6),
@@ -203,8 +209,25 @@ class Layer:
         line = self.lines[1] * pixel
         lying = self.h.side.image * line, line, w.stride * pixel, 2
         places = replace(self.w, side=windows.Side(w.places, 1))
-        wide = replace(self, channels=w.kernel * narrow.stride, w=places, lying=lying, narrow=narrow)
+        wide = replace(
+            self, channels=w.kernel * narrow.stride, w=places, lying=lying, narrow=narrow
+        )
         return [self, wide] if wide.fits and wide.fits_boxes else [self]
+
+    @property
+    def layouts(self):
+        """Return layers to convolve so: this one, in steps and in lines, and with wider pixels."""
+        return [
+            one for steps in self.in_steps for one in (*steps.in_lines, replace(steps, unit=DEEP))
+        ]
+
+    @property
+    def copied(self):
+        """Return the elements of images that are read and written to copy them."""
+        narrow = self.narrow or self
+        across, wide, _ = narrow.lines
+        pixels = narrow.channels * across + narrow.stride * (wide if self.narrow else across)
+        return self.groups * self.images * self.h.side.image * pixels
 
     @property
     def of_one(self):
@@ -446,8 +469,7 @@ def _convolution(layer, shape, x, weight, kind, over_first):
         return None
     depth = layer.taps * layer.channels
     alone_us = _by_threads_us(layer, (layer.rows, layer.columns, depth))
-    layers = [one for merged in layer.merges for steps in merged.in_steps
-              for one in (replace(steps, unit=DEEP), *steps.in_lines)]  # fmt: skip
+    layers = [one for merged in layer.merges for one in merged.layouts]
     us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
     if alone_us < us:
         return None
@@ -473,16 +495,14 @@ def _by_threads_us(layer, sizes):
 
 def _least_us(layer, kind):
     """Return the estimated time of a layer with its copies."""
-    copied = copy_us(_copied(layer)) + copy_us(layer.groups * layer.rows * layer.depth * 2)
+    parts = layer.copied, layer.groups * layer.rows * layer.depth * 2
+    copied = sum(map(copy_us, parts)) if _takes_taps(layer) else copy_us(sum(parts))
     return copied + min(way.us for way in _ways(layer, kind))
 
 
-def _copied(layer):
-    """Return the elements of images that are read and written for channels-last layout."""
-    narrow = layer.narrow or layer
-    across, wide, _ = narrow.lines
-    pixels = narrow.channels * across + narrow.stride * (wide if layer.narrow else across)
-    return layer.groups * layer.images * layer.h.side.image * pixels
+def _takes_taps(layer):
+    """Whether a weight has to be copied tap by tap, by another launch."""
+    return max(layer.merged, layer.h.steps, layer.w.steps) > 1
 
 
 def _ways(layer, kind):
@@ -525,8 +545,7 @@ def _laid_out(layer, x, weight, over_first, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
         both = ChannelsLast([x, weight], images, weights, **of_images)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
-    by_taps = over_first or max(layer.merged, layer.h.steps, layer.w.steps) > 1
-    if by_taps or lines * layer.chunks > MOST_TURNED:
+    if over_first or _takes_taps(layer) or lines * layer.chunks > MOST_TURNED:
         of_images = ChannelsLast([x], images, **of_images)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
@@ -619,7 +638,7 @@ def _gradient_us(layer, kind):
     """Return the estimated time of a layer's gradient by the weight with its copies."""
     gradients = (layer.channels_out + padded(layer.channels_out)) * layer.columns
     made = layer.channels_out * layer.depth
-    copied = copy_us(_copied(layer)) + sum(copy_us(layer.groups * n) for n in (gradients, made))
+    copied = copy_us(layer.copied) + sum(copy_us(layer.groups * n) for n in (gradients, made))
     return copied + min(way.us for way in _gradient_ways(layer, kind))
 
 
@@ -755,7 +774,7 @@ def taps_of(layer, strides, last=None):
     group, last = prod(layer.of_one) * h.kernel * w.kernel, np.int32(last or h.steps * w.steps)
     told = layer.channels_out, group, *strides, channels, layer.stride, ways, last
     told += (np.int32(channels_out),)
-    choices = {"LINES_FIRST": int(strides[0] == 1)}
+    choices = {"FIRST": next(name for name, step in zip(FIRSTS, strides) if step == 1)}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 
