@@ -1,5 +1,5 @@
 // Images x[images, groups, channels, pixels] with neighbours along their channels: out[groups, images, pixels, stride],
-// where stride is a multiple of 8 and zeros follow the channels. Lines of out may be longer than those of x, with zeros
+// where stride is a multiple of 8 and zeros follow the channels. Lines of out may be longer than lines of x, with zeros
 // before and after. Only the bits are moved. Two such arrays at once; the second may be empty. Launch a block of 256 threads for each 64 pixels of an image and each WIDE channels of a group:
 // a grid of (images * groups * tiles of pixels * tiles of channels of both).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.

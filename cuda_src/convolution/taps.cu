@@ -1,10 +1,10 @@
 // A convolution's weight as tensor.cu takes it: w, whose lines, channels and taps are `line`, `step` and `tap` elements
 // from one to the next -> out[groups, steps / last, lines, last, taps_h, taps_w, stride], of steps_h * steps_w steps. A
 // group of w is `group` elements long. A group of out may have several of w, of `each` lines: their channels lie side by
-// side, with zeros for those of the others.
-// stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is tap (first + along * s - by * t)
-// / over of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours. FIRST says
-// what threads next to each other take, which lies side by side in w: CHANNELS, LINES or TAPS.
+// side, with zeros for the channels of the others.
+// stride is a multiple of 8, and zeros follow the channels, of which a group of w has `channels`. Tap t of step s is
+// tap (first + along * s - by * t) / over of w, where that is a whole one; others are zeros. Only the bits are moved; a
+// thread has 8 neighbours. FIRST: what threads next to each other take, because it lies side by side in w.
 #include "common/word.cuh"
 using T = unsigned short;
 enum { CHANNELS, LINES, TAPS };

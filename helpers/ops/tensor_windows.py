@@ -183,7 +183,8 @@ class Layer:
 
     @property
     def in_steps(self):
-        """Return this layer, and those of few channels whose positions yield several pixels."""
+        """Return this layer and, if it has few channels of the result, layers whose positions yield
+        several pixels."""
         found = [self]
         for down, across in STEPS:
             ways = self.h.in_steps(down), self.w.in_steps(across)
@@ -430,8 +431,8 @@ def _matrices(weight, sizes, kind, by_rows):
     if kind is None or not channels * 2 % kind.piece:
         return (lambda weight, stream: weight), Matrices(0, channels, by_rows)
     lying = Matrices(0, tensor.padded_to(channels, 2), by_rows)
-    shape = channels_out, channels
-    return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), lying
+    matrix = channels_out, channels
+    return (lambda weight, stream: tensor.padded(weight.reshape(matrix), True, stream)), lying
 
 
 def by_input(weight, grad_output, sizes, kind):
@@ -540,22 +541,22 @@ def _laid_out(layer, x, weight, over_first, tiling):
     side_by_side, layer = layer.narrow and layer.narrow.lines, layer.narrow or layer
     images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
-    of_images = {"unit": layer.unit, "lines": side_by_side}
+    how = {"unit": layer.unit, "lines": side_by_side}
     if in_reverse:
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
-        both = ChannelsLast([x, weight], images, weights, **of_images)
+        both = ChannelsLast([x, weight], images, weights, **how)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
     if over_first or _takes_taps(layer) or lines * layer.chunks > MOST_TURNED:
-        of_images = ChannelsLast([x], images, **of_images)
+        of_images = ChannelsLast([x], images, **how)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast([x], images, **of_images)
+        of_images = ChannelsLast([x], images, **how)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
     weights = lines, layer.channels, layer.taps, 1
-    both = ChannelsLast([x, weight], images, weights, **of_images)
+    both = ChannelsLast([x, weight], images, weights, **how)
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -726,13 +727,14 @@ def weight_of_points(x, grad_output, sizes, kind):
 class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
     copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each;
-    unit: of how many channels each pixel of a copy has a multiple; lines: how long those of the
-    first array's images are, and the copy's, and the zeros before them, if there are any."""
+    unit: of how many channels each pixel of a copy has a multiple; lines: how long a line of
+    the first array's images is, and of its copy, and how many zeros precede it, if any do."""
 
     def __init__(self, arrays, *sizes, unit=CHUNK, lines=None):
-        told, self.forms, (width, wide, pad) = [], [], lines or (1, 1, 0)
-        images, channels, pixels, groups = sizes[0]
-        sizes = (images, channels, pixels // width * wide, groups), *sizes[1:]
+        told: list = []
+        self.forms, (images, channels, pixels, groups) = [], sizes[0]
+        if lines:
+            sizes = (images, channels, pixels // lines[0] * lines[1], groups), *sizes[1:]
         strides = [ceil_divide(channels, unit) * unit for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
