@@ -18,17 +18,19 @@ constexpr int COLUMNS = 128;
 constexpr int DEEP = 8;
 
 struct Result {
+    static constexpr int AT_ONCE = Y_PACK;
     Out *y;
     const T *bias;
     Index all, channels, columns,
         places;  // all: channels of an image, of which these are a group's
     Dividers<Index> dividers;
-    __device__ void store(Index channel, Index column, Packed<Acc, FOUR> sum)
+    template <int COUNT>
+    __device__ void store(Index channel, Index column, Packed<Acc, COUNT> sum)
     {
         if (channel >= channels) return;
         Acc start = bias && blockIdx.y == 0 ? Acc(bias[channel]) : Acc(0);
 #pragma unroll
-        for (int first = 0; first < FOUR; first += Y_PACK) {
+        for (int first = 0; first < COUNT; first += Y_PACK) {
             if (column + first >= columns) return;
             Packed<Out, Y_PACK> pack;
             for (int e = 0; e < Y_PACK; ++e) pack[e] = Out(sum[first + e] + start);
