@@ -49,6 +49,10 @@ def conv2d(
     times as large as plain sums', or larger in gradients by the weight, and a NaN or an infinity
     spoils all results of its tile.
 
+    float16 convolutions with few channels of the result, or in groups of few channels, may multiply
+    elements outside of a window by zeros: a NaN or an infinity also spoils results up to three
+    pixels away, or of other groups.
+
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
     warpgroups; arrays that are read are copied if 8 does not divide their channels.

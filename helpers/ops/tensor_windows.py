@@ -518,7 +518,8 @@ def _ways(layer, kind):
         pack = paired or pack
         by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
         stepwise = layer.stepwise(kind, side, pack, layer.paired)
-        return hopper.beside(ways, [*by_groups, *stepwise])
+        by_groups = [*by_groups, *stepwise]
+        return by_groups if layer.lying else hopper.beside(ways, by_groups)
     return ways
 
 
