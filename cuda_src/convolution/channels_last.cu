@@ -1,6 +1,6 @@
 // Images x[images, groups, channels, pixels] with neighbours along their channels: out[groups, images, pixels, stride],
-// where stride is a multiple of 8 and zeros follow the channels. Lines of out may be longer than lines of x, with zeros
-// before and after. Only the bits are moved. Two such arrays at once; the second may be empty. Launch a block of 256 threads for each 64 pixels of an image and each WIDE channels of a group:
+// where stride is a multiple of 8 and zeros follow the channels. Only the bits are moved. Two such arrays at once; the
+// second may be empty. Launch a block of 256 threads for each 64 pixels of an image and each WIDE channels of a group:
 // a grid of (images * groups * tiles of pixels * tiles of channels of both).
 // Limit: the memory; a tile goes through shared memory, so that either way neighbours move together.
 #include "common/packed.cuh"
@@ -11,12 +11,10 @@ constexpr int BLOCK = 256, PIXELS = 64, CHUNK = 8;
 constexpr int PADDED = WIDE + 2;  // lines of a tile begin in different banks
 
 struct Sizes {
-    long long channels, pixels, stride;  // pixels: of out
-    int width, wide, pad;  // of lines of x and of out, which begin `pad` pixels earlier
+    long long channels, pixels, stride;
     int images, groups;
     long long
         pack;  // pixels that are loaded at once: 4, to multiples of which images are aligned, or 1
-    __device__ long long plane() const { return pixels / wide * width; }
     __device__ int across() const { return (stride + WIDE - 1) / WIDE; }
     __device__ int down() const { return (pixels + PIXELS - 1) / PIXELS; }
     __device__ int blocks() const { return images * groups * down() * across(); }
@@ -28,22 +26,14 @@ __device__ void read(T (&tile)[PIXELS * PADDED], const T *__restrict__ x, Sizes 
                      long long start)
 {
     constexpr int ALL = PIXELS * WIDE / PACK, COUNT = (ALL + BLOCK - 1) / BLOCK;
-    static_assert(BLOCK % (PIXELS / PACK) == 0, "all loads of a thread are of one place");
     Packed<T, PACK> packs[COUNT];  // all under way before the first is stored
-    long long pixel = start + threadIdx.x % (PIXELS / PACK) * PACK, plane = of.pixels;
-    bool inside = pixel < of.pixels;
-    if (PACK == 1 && of.wide != of.pixels) {
-        int line = int(pixel) / of.wide, column = int(pixel) - line * of.wide - of.pad;
-        inside &= column >= 0 && column < of.width;
-        pixel = line * (long long)of.width + column, plane = of.plane();
-    }
 #pragma unroll
     for (int n = 0; n < COUNT; ++n) {
-        int i = threadIdx.x + n * BLOCK;
-        long long channel = first + i / (PIXELS / PACK);
-        bool there = i < ALL && inside && channel < of.channels;
-        packs[n] =
-            *reinterpret_cast<const Packed<T, PACK> *>(x + (there ? channel * plane + pixel : 0));
+        int i = threadIdx.x + n * BLOCK, place = i % (PIXELS / PACK) * PACK;
+        long long pixel = start + place, channel = first + i / (PIXELS / PACK);
+        bool there = i < ALL && pixel < of.pixels && channel < of.channels;
+        packs[n] = *reinterpret_cast<const Packed<T, PACK> *>(
+            x + (there ? channel * of.pixels + pixel : 0));
         for (int e = 0; e < PACK && !there; ++e) packs[n][e] = 0;
     }
 #pragma unroll
@@ -66,7 +56,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void channels_last(const T *__res
     int row = block / sizes.across(), image = row / sizes.down();
     long long first = block % sizes.across() * WIDE, start = row % sizes.down() * (long long)PIXELS;
     int number = image % sizes.groups * sizes.images + image / sizes.groups;
-    x += image * sizes.channels * sizes.plane();
+    x += image * sizes.channels * pixels;
     out += number * pixels * stride;
     if (sizes.pack == 4) read<4>(tile, x, sizes, first, start);
     else read<1>(tile, x, sizes, first, start);

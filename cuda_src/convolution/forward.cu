@@ -18,7 +18,6 @@ constexpr int COLUMNS = 128;
 constexpr int DEEP = 8;
 
 struct Result {
-    static constexpr int AT_ONCE = Y_PACK;
     Out *y;
     const T *bias;
     Index all, channels, columns,
@@ -58,5 +57,6 @@ extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void fo
     y += blockIdx.y * (long long)all * columns + first * places;
     Result result = {y,       bias ? bias + first : nullptr, all, channels_out, columns, places,
                      dividers};
-    multiply<ROWS, COLUMNS, DEEP, Acc>(of_weight, of_x, result, part.top, part.left, share);
+    constexpr bool SINGLY = Y_PACK == 1 && sizeof(Out) == sizeof(float);
+    multiply<ROWS, COLUMNS, DEEP, Acc, SINGLY>(of_weight, of_x, result, part.top, part.left, share);
 }

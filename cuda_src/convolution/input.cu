@@ -42,17 +42,15 @@ struct Taps {
 };
 
 struct Result {
-    static constexpr int AT_ONCE = X_PACK;
     Out *dx;
     Index all, channels, columns, down, across;  // all: channels of an image; these are a group's
     Pixels pixels;
     Dividers<Index> dividers;
-    template <int COUNT>
-    __device__ void store(Index channel, Index column, Packed<Acc, COUNT> sum)
+    __device__ void store(Index channel, Index column, Packed<Acc, FOUR> sum)
     {
         if (channel >= channels) return;
 #pragma unroll
-        for (int first = 0; first < COUNT; first += X_PACK) {
+        for (int first = 0; first < FOUR; first += X_PACK) {
             if (column + first >= columns) return;
             Packed<Out, X_PACK> pack;
             for (int e = 0; e < X_PACK; ++e) pack[e] = Out(sum[first + e]);

@@ -205,23 +205,17 @@ def _least_us(layer, kind, is_copied):
     """Return the estimated time of a layer, with a copy of images that do not lie as it takes them,
     and perhaps of its weight."""
     copied = copy_us(2 * layer.rows * layer.depth) if is_copied else 0
-    copied += copy_us(layer.copied) if _is_padded(layer) else 0
+    copied += copy_us(layer.copied) if layer.stride != layer.channels else 0
     return copied + min(way.us for way in _ways(layer, kind))
-
-
-def _is_padded(layer):
-    return layer.narrow or layer.stride != layer.channels
 
 
 def _of_copies(layer, shape, kind, strides):
     """Prepare a layer's convolution: call(x, weight, bias, workspace, stream) -> array of this
     shape. strides: of the weight, as for taps_of."""
-    narrow, images = layer.narrow or layer, _as_they_are
-    if _is_padded(layer):
-        high, (across, wide, pad) = layer.h.side.image, narrow.lines
-        copied = ((high, wide), (0, pad)) if layer.narrow else ((high, across), (0, 0))
-        images = Widened(1, narrow.stride, (layer.images, (narrow.channels, high, across), *copied))
-    taps, launch = taps_of(narrow, strides, 1), _convolution(layer, shape, kind)
+    images, size = _as_they_are, (layer.h.side.image, layer.w.side.image)
+    if layer.stride != layer.channels:
+        images = Widened(1, layer.stride, (layer.images, (layer.channels, *size), size, (0, 0)))
+    taps, launch = taps_of(layer, strides, 1), _convolution(layer, shape, kind)
     return lambda x, weight, bias, room, stream: launch(
         *images([x], room, stream), taps(weight, room, stream), bias, room, stream
     )

@@ -149,8 +149,7 @@ class Stepwise(hopper.Tiling):
 class Layer:
     """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
     unit: of how many channels a pixel of the copies has a multiple; merged: how many groups of the
-    convolution are one here, whose weight between them is zero; narrow: the layer whose pixels
-    under a line of the window are one here."""
+    convolution are one here, whose weight between them is zero."""
 
     images: int
     channels: int
@@ -161,7 +160,6 @@ class Layer:
     groups: int = 1
     unit: int = CHUNK
     merged: int = 1
-    narrow: "Layer | None" = None
 
     @classmethod
     def of(cls, sizes, h, w, over_first=False):
@@ -193,42 +191,15 @@ class Layer:
         return [layer for layer in found if layer.fits]
 
     @property
-    def lines(self):
-        """Return how long the lines of images are, and those that the window reaches from a first
-        place to a last, and how far the first is before them."""
-        side = self.w.side
-        return side.image, (side.places - 1) * side.stride + side.extent, side.pad
-
-    @property
-    def in_lines(self):
-        """Return this layer, and one of copies in which the pixels under a line of the window lie
-        side by side, as the channels of one."""
-        w, narrow = self.w.side, replace(self, unit=CHUNK)
-        if w.kernel == 1 or w.dilation > 1 or not self.fits_boxes:
-            return [self]
-        pixel = 2 * narrow.stride  # bytes
-        line = self.lines[1] * pixel
-        lying = self.h.side.image * line, line, w.stride * pixel, 2
-        places = replace(self.w, side=windows.Side(w.places, 1))
-        wide = replace(
-            self, channels=w.kernel * narrow.stride, w=places, lying=lying, narrow=narrow
-        )
-        return [self, wide] if wide.fits and wide.fits_boxes else [self]
-
-    @property
     def layouts(self):
-        """Return layers to convolve so: this one, in steps and in lines, and with wider pixels."""
-        return [
-            one for steps in self.in_steps for one in (*steps.in_lines, replace(steps, unit=DEEP))
-        ]
+        """Return layers to convolve so: this one, and in steps, each also with wider pixels."""
+        return [one for steps in self.in_steps for one in (steps, replace(steps, unit=DEEP))]
 
     @property
     def copied(self):
         """Return the elements of images that are read and written to copy them."""
-        narrow = self.narrow or self
-        across, wide, _ = narrow.lines
-        pixels = narrow.channels * across + narrow.stride * (wide if self.narrow else across)
-        return self.groups * self.images * self.h.side.image * pixels
+        pixels = self.groups * self.images * self.h.side.image * self.w.side.image
+        return pixels * (self.channels + self.stride)
 
     @property
     def of_one(self):
@@ -310,7 +281,7 @@ class Layer:
     def stepwise(self, kind, side, pack, together=1):
         """Return the ways by warpgroups whose tiles have one step each, or so many across together;
         none if there is only one. Other arguments: as of by_groups."""
-        if self.h.steps * self.w.steps == 1 or self.groups > 1 or self.narrow:
+        if self.h.steps * self.w.steps == 1 or self.groups > 1:
             return []
         reach = [self.w.reach[n : n + together] for n in range(0, self.w.steps, together)]
         across = [max(end for _, end in of) - min(first for first, _ in of) for of in reach]
@@ -340,8 +311,7 @@ class Layer:
     @property
     def group_bytes(self):
         """Return the bytes of a group's images."""
-        image = self.lying and self.lying[0]
-        return self.images * (image or self.h.side.image * self.w.side.image * self.stride * 2)
+        return self.images * self.h.side.image * self.w.side.image * self.stride * 2
 
     @property
     def fits_boxes(self):
@@ -513,13 +483,12 @@ def _ways(layer, kind):
     paired = layer.paired == 2 and _paired_pack(layer, MOST_PACK)
     tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
              for tile in TILES]  # fmt: skip
-    ways = [] if layer.lying else tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
+    ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
     if layer.fits_boxes:
         pack = paired or pack
         by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
         stepwise = layer.stepwise(kind, side, pack, layer.paired)
-        by_groups = [*by_groups, *stepwise]
-        return by_groups if layer.lying else hopper.beside(ways, by_groups)
+        return hopper.beside(ways, [*by_groups, *stepwise])
     return ways
 
 
@@ -531,33 +500,30 @@ def _together(layer, tiling):
 def _is_reversed(layer, tiling):
     """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
     taps are in reverse."""
-    whole = layer.h.steps == layer.w.steps == layer.merged == 1 and not layer.narrow
+    whole = layer.h.steps == layer.w.steps == layer.merged == 1
     return whole and isinstance(tiling, hopper.Tiling)
 
 
 def _laid_out(layer, x, weight, over_first, tiling):
     """Prepare copies of a layer's images and weight as the kernels take them: copy(x, weight,
     workspace, stream) -> both."""
-    in_reverse = over_first and _is_reversed(layer, tiling)
-    side_by_side, layer = layer.narrow and layer.narrow.lines, layer.narrow or layer
     images = layer.images, layer.channels, layer.h.side.image * layer.w.side.image, layer.groups
     lines, is_even = layer.groups * layer.channels_out, layer.channels == layer.stride
-    how = {"unit": layer.unit, "lines": side_by_side}
-    if in_reverse:
+    if over_first and _is_reversed(layer, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
-        both = ChannelsLast([x, weight], images, weights, **how)
+        both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
     if over_first or _takes_taps(layer) or lines * layer.chunks > MOST_TURNED:
-        of_images = ChannelsLast([x], images, **how)
+        of_images = ChannelsLast([x], images, unit=layer.unit)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
             *of_images([x], room, stream), taps(weight, room, stream)
         )  # fmt: skip
     if layer.taps == 1 and is_even:
-        of_images = ChannelsLast([x], images, **how)
+        of_images = ChannelsLast([x], images, unit=layer.unit)
         return lambda x, weight, room, stream: (*of_images([x], room, stream), weight)
     weights = lines, layer.channels, layer.taps, 1
-    both = ChannelsLast([x, weight], images, weights, **how)
+    both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
     return lambda x, weight, room, stream: both([x, weight], room, stream)
 
 
@@ -615,22 +581,21 @@ def by_weight(x, grad_output, sizes, kind):
     depth = layer.taps * layer.channels
     alone_us = _by_threads_us(layer, (layer.channels_out, depth, layer.columns))
     us, layer = min(
-        ((_gradient_us(one, kind), one) for merged in layer.merges for one in merged.in_lines),
-        key=lambda pair: pair[0],
+        ((_gradient_us(layer, kind), layer) for layer in layer.merges), key=lambda pair: pair[0]
     )
     if alone_us < us:
         return None
-    by_layer, narrow = gradient(layer, kind), layer.narrow or layer
-    images = layer.images, narrow.channels, sizes.h.image * sizes.w.image, layer.groups
+    by_layer = gradient(layer, kind)
+    images = layer.images, layer.channels, sizes.h.image * sizes.w.image, layer.groups
     gradients = layer.images, layer.channels_out, sizes.places, layer.groups
-    both = ChannelsLast([x, grad_output], images, gradients, lines=layer.narrow and narrow.lines)
+    both = ChannelsLast([x, grad_output], images, gradients)
     shape = sizes.channels_out, *sizes.kernel
 
     def call(x, grad_output, room, stream):
         whole = by_layer(*both([x, grad_output], room, stream), room, stream)
-        if narrow.taps == layer.merged == 1 and layer.channels == layer.stride:
+        if layer.taps == layer.merged == 1 and layer.channels == layer.stride:
             return whole.reshape(shape)
-        view = _of_each_group(narrow, whole)
+        view = _of_each_group(layer, whole)
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW").reshape(shape)
 
     return call
@@ -728,14 +693,10 @@ def weight_of_points(x, grad_output, sizes, kind):
 class ChannelsLast:
     """Copies of one or two arrays in channels-last layout, group by group, in one launch:
     copy(arrays, workspace, stream) -> list. sizes: images, channels, pixels and groups of each;
-    unit: of how many channels each pixel of a copy has a multiple; lines: how long a line of
-    the first array's images is, and of its copy, and how many zeros precede it, if any do."""
+    unit: of how many channels each pixel of a copy has a multiple."""
 
-    def __init__(self, arrays, *sizes, unit=CHUNK, lines=None):
-        told: list = []
-        self.forms, (images, channels, pixels, groups) = [], sizes[0]
-        if lines:
-            sizes = (images, channels, pixels // lines[0] * lines[1], groups), *sizes[1:]
+    def __init__(self, arrays, *sizes, unit=CHUNK):
+        told, self.forms = [], []
         strides = [ceil_divide(channels, unit) * unit for _, channels, _, _ in sizes]
         tiles = [groups * images * ceil_divide(pixels, TILE) for images, _, pixels, groups in sizes]
 
@@ -745,11 +706,10 @@ class ChannelsLast:
         wide = min(range(TILE, 0, -CHUNK), key=lambda wide: blocks(wide) * (wide + CHANNELS_MORE))
         for x, (images, channels, pixels, groups), stride in zip(arrays, sizes, strides):
             self.forms.append(Form((groups * images, pixels, stride), np.uint16))
-            across = lines if lines and not told else (pixels, pixels, 0)
-            counts = np.array([*across, images, groups, 0], np.int32).view(np.int64)
-            pack = 1 if across is lines else pack_of(4, x.dtype.itemsize, address(x), pixels)
+            counts = np.array([images, groups], np.int32).view(np.int64)
+            pack = pack_of(4, x.dtype.itemsize, address(x), pixels)
             told.append(np.array([channels, pixels, stride, *counts, pack], np.int64))
-        told += [np.zeros(7, np.int64)] * (2 - len(sizes))
+        told += [np.zeros(5, np.int64)] * (2 - len(sizes))
         file, grid = "convolution/channels_last.cu", (blocks(wide),)
         self.launch = KernelCall(file, {"WIDE": wide}, grid, (256,), *told)
 

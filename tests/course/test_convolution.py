@@ -552,20 +552,6 @@ def test_places_that_yield_several_pixels(window, by_groups, steps, monkeypatch)
     assert taken
 
 
-@by_warpgroups
-@pytest.mark.parametrize("channels, channels_out", [(3, 5), (17, 130)])
-@pytest.mark.parametrize("name", ["plain", "padded", "seven"])
-def test_pixels_of_a_line_side_by_side(name, channels, channels_out, monkeypatch):
-    """Copies of images in which a line of the window is one pixel, also of groups."""
-    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
-    taken = prefer(lambda layer: layer.narrow is not None, monkeypatch)
-    check_all(*HALVES[name], channels=channels, channels_out=channels_out, dtype="float16")
-    check_groups(2, *HALVES[name], channels=6, channels_out=10, dtype="float16")
-    check_last(*HALVES[name], channels=24, channels_out=channels_out)
-    convolution.prepared.clear()
-    assert taken
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_points_in_groups_are_products(dtype, monkeypatch):
     """Of one image, and of several, which take copies of the weight."""

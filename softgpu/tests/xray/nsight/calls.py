@@ -32,7 +32,6 @@ def _by_operation(file, run, *arrays, more=""):
         by_groups, fits = kernel.startswith("hopper"), hopper.fits
         others = "_by_warps" if by_groups else "_by_groups"
         with (
-            mock.patch.object(hopper, "are_here", lambda device: by_groups or kernel == "widened"),
             mock.patch.object(hopper, "beside", lambda *ways: ways[by_groups]),
             mock.patch.object(hopper, "fits", lambda *of: by_groups and fits(*of)),
             mock.patch.object(heads, others, lambda asked: []),
