@@ -230,7 +230,7 @@ def nowhere(nbytes):
 
 def prepare():
     """Compile the kernels of the draws on standard input; launch nothing."""
-    KernelCall.__call__ = lambda *arguments, **options: None
+    KernelCall.__call__ = cuda.memset_d8_async = lambda *arguments, **options: None
     for draw in pickle.load(sys.stdin.buffer):
         dtype = checks.operand(np.zeros(1, np.float32), draw.dtype)[0].dtype
         arrays = [gpuarray.empty(lying(draw, shape), dtype, nowhere) for shape in shapes(draw)]

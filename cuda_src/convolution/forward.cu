@@ -23,12 +23,13 @@ struct Result {
     Index all, channels, columns,
         places;  // all: channels of an image, of which these are a group's
     Dividers<Index> dividers;
-    __device__ void store(Index channel, Index column, Packed<Acc, FOUR> sum)
+    template <int COUNT>
+    __device__ void store(Index channel, Index column, Packed<Acc, COUNT> sum)
     {
         if (channel >= channels) return;
         Acc start = bias && blockIdx.y == 0 ? Acc(bias[channel]) : Acc(0);
 #pragma unroll
-        for (int first = 0; first < FOUR; first += Y_PACK) {
+        for (int first = 0; first < COUNT; first += Y_PACK) {
             if (column + first >= columns) return;
             Packed<Out, Y_PACK> pack;
             for (int e = 0; e < Y_PACK; ++e) pack[e] = Out(sum[first + e] + start);
@@ -56,5 +57,6 @@ extern "C" __global__ __launch_bounds__(BLOCK, sizeof(Acc) == 4 ? 2 : 1) void fo
     y += blockIdx.y * (long long)all * columns + first * places;
     Result result = {y,       bias ? bias + first : nullptr, all, channels_out, columns, places,
                      dividers};
-    multiply<ROWS, COLUMNS, DEEP, Acc>(of_weight, of_x, result, part.top, part.left, share);
+    constexpr bool SINGLY = Y_PACK == 1 && sizeof(Out) == sizeof(float);
+    multiply<ROWS, COLUMNS, DEEP, Acc, SINGLY>(of_weight, of_x, result, part.top, part.left, share);
 }

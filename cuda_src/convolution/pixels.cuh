@@ -55,11 +55,12 @@ struct Pixels {
         int x, y, image;
     };
 
-    const Map &map;
-    int wide;    // channels of a box
-    int chunks;  // boxes of a pixel
+    const Map &map;  // the first, where each group of images has one
+    int wide;        // channels of a box
+    int chunks;      // boxes of a pixel
     Window window;
     Dividers<int> dividers;
+    int group = 0;
 
     __device__ Place place(int number) const
     {
@@ -89,7 +90,7 @@ struct Pixels {
     // Begins to copy channels of the pixels under a tap, from a place of the window on.
     __device__ void copy(unsigned to, Place place, Tap tap, unsigned barrier) const
     {
-        copy_pixels(to, map, tap.chunk * wide, place.x, place.y, place.image,
+        copy_pixels(to, (&map)[group], tap.chunk * wide, place.x, place.y, place.image,
                     tap.x * window.w.dilation, tap.y * window.h.dilation, barrier);
     }
 };

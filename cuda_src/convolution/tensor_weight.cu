@@ -1,8 +1,8 @@
-// The gradient of a convolution by its weight, by tensor cores: x[images, H, W, channels] and the gradient by the
-// result, dy[images, H_out, W_out, stride], of which channels_out are wanted -> dw[channels_out, kernel_h,
-// kernel_w, channels]. channels and stride are multiples of 8. dividers: by W_out, H_out, and two that don't matter.
-// Launch a grid of (channels_out / ROWS * elements of a window / COLUMNS, each rounded up, splits) blocks as for
-// gemm/tensor.cu. Split p of the places makes dw[p, ...]: they add up to the result.
+// The gradient of a convolution by its weight, by tensor cores: x[groups, images, H, W, channels] and the gradient by
+// the result, dy[groups, images, H_out, W_out, stride], of which channels_out are wanted -> dw[groups, channels_out,
+// kernel_h, kernel_w, channels]. channels and stride are multiples of 8. dividers: by W_out, H_out, and two that don't
+// matter. Launch a grid of (channels_out / ROWS * elements of a window / COLUMNS, each rounded up, splits, groups)
+// blocks as for gemm/tensor.cu. Split p of the places makes dw[group, p, ...]: they add up to the result.
 #include "common/word.cuh"
 #include "convolution/tensor.cuh"
 using T = half;
@@ -45,10 +45,13 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor_weight(
     int each = ((depth + DEEP - 1) / DEEP + gridDim.y - 1) / gridDim.y * DEEP;
     int begin = min((long long)depth, (long long)blockIdx.y * each);
     int deep = min(depth - begin, each);
-    const T *from = dy + begin * (long long)stride + top;
+    int group = blockIdx.z;
+    x += (long long)group * images * window.h.image * window.w.image * channels;
+    const T *from = dy + ((long long)group * depth + begin) * stride + top;
     Lines<T, false, ROWS, BLOCK, false> of_dy(from, stride, channels_out - top);
     WindowPanels<Images<T>, COLUMNS, BLOCK> of_x({x, channels, window, dividers}, begin, left,
                                                  width);
-    Result result = {dw + blockIdx.y * (long long)channels_out * width, channels_out, width};
+    long long part = group * gridDim.y + blockIdx.y;
+    Result result = {dw + part * channels_out * width, channels_out, width};
     multiply<WARP_ROWS, WARP_COLUMNS, STAGES, Acc>(of_dy, of_x, result, top, left, deep);
 }

@@ -1,5 +1,6 @@
 // A product of matrices by tiles: a block of 256 threads makes ROWS x COLUMNS elements of it,
-//     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)).
+//     out.store(row, column, sum over a share of k of a(k, row) * b(k, column)),
+// four columns at once; or, SINGLY, one by one, neighbours by neighbouring threads.
 // Where a and b come from is up to them. A source has a type T; source(k, i) returns PACK neighbours,
 // along k if ALONG_K, else along i, and 0 for what is past its edges.
 #pragma once
@@ -76,7 +77,8 @@ struct Load {
     }
 };
 
-template <int ROWS, int COLUMNS, int DEEP, typename Acc, typename A, typename B, typename Out>
+template <int ROWS, int COLUMNS, int DEEP, typename Acc, bool SINGLY = false, typename A,
+          typename B, typename Out>
 __device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
 {
     constexpr int DOWN = ROWS < SIDE * FOUR ? ROWS / FOUR : SIDE, ACROSS = BLOCK / DOWN;  // threads
@@ -122,9 +124,26 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
 #pragma unroll
     for (int h = 0; h < HIGH; ++h)
 #pragma unroll
-        for (int r = 0; r < FOUR; ++r)
+        for (int r = 0; r < FOUR; ++r) {
+            long long row = top + h * DOWN * FOUR + r;
+            if constexpr (SINGLY) {
+                auto lines = &tiles_b[0][0];
+                static_assert(DOWN <= 2 * DEEP, "tiles have room for a line of each");
+                __syncthreads();
 #pragma unroll
-            for (int w = 0; w < WIDE; ++w)
-                out.store(top + y + h * DOWN * FOUR + r, left + x + w * ACROSS * FOUR,
-                          sum[h][r][w]);
+                for (int w = 0; w < WIDE; ++w)
+                    *reinterpret_cast<Quad *>(lines[y / FOUR] + x + w * ACROSS * FOUR) =
+                        sum[h][r][w];
+                __syncthreads();
+                for (int i = threadIdx.x; i < DOWN * COLUMNS; i += BLOCK) {
+                    int line = i / COLUMNS, column = i % COLUMNS;
+                    out.store(row + line * FOUR, left + column,
+                              Packed<Acc, 1>{lines[line][column]});
+                }
+            } else {
+#pragma unroll
+                for (int w = 0; w < WIDE; ++w)
+                    out.store(row + y, left + x + w * ACROSS * FOUR, sum[h][r][w]);
+            }
+        }
 }

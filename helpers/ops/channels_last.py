@@ -15,7 +15,7 @@ from .. import windows
 from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
-from .product import Parts, matmul
+from .product import Parts, copy_us, matmul
 from .tensor_windows import (
     CHUNK,
     DEEP,
@@ -43,6 +43,9 @@ def forward(x, weight, sizes, kind):
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
+    if widened is _as_they_are and (best := _quickest(layer, kind, layer)) is not layer:
+        strides = prod(sizes.kernel), 1, sizes.channels
+        return _of_copies(best, shape, kind, strides)
     launch = cache(partial(_convolution, layer, shape, kind))
 
     def call(x, weight, bias, room, stream):
@@ -74,12 +77,9 @@ def by_input(weight, grad_output, sizes, kind):
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     if not (layer.fits and layer.fits_boxes):
         return None
-    launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
-    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), 1)
-    even = _of_even_channels(sizes)
-    return lambda weight, dy, room, stream: launch(
-        *even([dy], room, stream), taps(weight, room, stream), None, room, stream
-    )
+    strides = 1, sizes.h.kernel * sizes.w.kernel * sizes.channels, sizes.channels
+    call = _of_copies(_quickest(layer, kind), shape, kind, strides)
+    return lambda weight, dy, room, stream: call(dy, weight, None, room, stream)
 
 
 def by_weight(x, grad_output, sizes, kind):
@@ -175,9 +175,9 @@ class Widened:
         for images, (channels, height, width), size, pads in arrays:
             self.forms.append(Form((images, *size, group * stride), np.uint16))
             count = images * prod(size) * group * stride // CHUNK
-            told.append(np.array([count, height, width, channels, *size, *pads], np.uint32))
+            told.append(np.array([count, height, width, channels, *size, *pads], np.int32))
             total += count
-        told += [np.zeros(8, np.uint32)] * (2 - len(arrays))
+        told += [np.zeros(8, np.int32)] * (2 - len(arrays))
         choices, grid = {"GROUP": group, "STRIDE": stride}, (ceil_divide(total, BLOCK),)
         self.launch = KernelCall("convolution/widened.cu", choices, grid, (BLOCK,), *told)
 
@@ -188,13 +188,46 @@ class Widened:
         return made
 
 
+def _ways(layer, kind):
+    """Return the ways to convolve inputs in the kernel's layout."""
+    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
+    return [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
+
+
+def _quickest(layer, kind, ready=None):
+    """Return the quickest layer to convolve as this one does. ready: the one that takes the weight
+    as it lies; it is copied for others."""
+    layers = [one for one in layer.layouts if one.fits_boxes]
+    return min(layers, key=lambda one: _least_us(one, kind, one is not ready))
+
+
+def _least_us(layer, kind, is_copied):
+    """Return the estimated time of a layer, with a copy of images that do not lie as it takes them,
+    and perhaps of its weight."""
+    copied = copy_us(2 * layer.rows * layer.depth) if is_copied else 0
+    copied += copy_us(layer.copied) if layer.stride != layer.channels else 0
+    return copied + min(way.us for way in _ways(layer, kind))
+
+
+def _of_copies(layer, shape, kind, strides):
+    """Prepare a layer's convolution: call(x, weight, bias, workspace, stream) -> array of this
+    shape. strides: of the weight, as for taps_of."""
+    images, size = _as_they_are, (layer.h.side.image, layer.w.side.image)
+    if layer.stride != layer.channels:
+        images = Widened(1, layer.stride, (layer.images, (layer.channels, *size), size, (0, 0)))
+    taps, launch = taps_of(layer, strides, 1), _convolution(layer, shape, kind)
+    return lambda x, weight, bias, room, stream: launch(
+        *images([x], room, stream), taps(weight, room, stream), bias, room, stream
+    )
+
+
 def _convolution(layer, shape, kind):
     """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
-    sizes, told = (layer.columns, layer.rows, layer.deep), ("rows", _pack(layer, MOST_PACK))
-    ways = [*layer.by_groups(kind, sizes, *told), *layer.stepwise(kind, *told)]
     return quickest(
-        layer.problem("conv2d NHWC"), ways, lambda tiling: _tiled(layer, shape, kind, tiling)
+        layer.problem("conv2d NHWC"),
+        _ways(layer, kind),
+        lambda tiling: _tiled(layer, shape, kind, tiling),
     )
 
 

@@ -26,7 +26,7 @@ MOST_COLUMN_BYTES = 1 << 25  # at a time, so that a cache may hold them; a chann
 SHARES = 1.2  # times as long as estimated: the taps of the weight are gathered, too
 STORED_US = {4: 2.6e-6, 1: 5.5e-6}  # of an element of the result, by elements stored at once
 LAYOUTS = "NCHW", "NHWC"
-IN_GROUPS = tensor_windows.forward, tensor_windows.by_input  # which tensor cores do in groups
+IN_GROUPS = tensor_windows.forward, tensor_windows.by_input, tensor_windows.by_weight
 
 prepared = Kept()
 caches.append(prepared)
@@ -48,6 +48,10 @@ def conv2d(
     Winograd's method, as in cuDNN. It takes fewer multiplications, but errors are four to ten
     times as large as plain sums', or larger in gradients by the weight, and a NaN or an infinity
     spoils all results of its tile.
+
+    float16 convolutions with few channels of the result, or in groups of few channels, may multiply
+    elements outside of a window by zeros: a NaN or an infinity also spoils results up to three
+    pixels away, or of other groups.
 
     With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
     the result's channels come last, too. float16 arrays are then used in place if the GPU has
@@ -358,12 +362,15 @@ class _Launch(KernelCall):
         super().__init__(file, choices, grid, (256,), *sizes.counts, *told)
 
 
-def _of_points(way, a, b, sizes, matrices, by_rows):
-    """Return the ways to compute it as a product of these sizes for each image, if it is one.
-    by_rows: whether lines of its operands are rows."""
-    if not tensor_windows.is_product(sizes):
+def _of_points(way, a, b, sizes, matrices, by_rows, repeated=0):
+    """Return the ways to compute it as a product of these sizes for each image and group, if it is
+    one. by_rows: whether lines of its operands are rows; repeated: bytes of the weight, of which
+    each image gets a copy if there are groups."""
+    if not tensor_windows.is_product(sizes, None):
         return []
-    us = product.product_us(matrices, sizes.images, None, a.dtype, by_rows)
+    us = product.product_us(matrices, sizes.images * sizes.groups, None, a.dtype, by_rows)
+    if sizes.groups > 1 and sizes.images > 1 and repeated:
+        us += copy_us(sizes.images * repeated)
     return [Other("a product per image", us, partial(way, a, b, sizes, None))]
 
 
@@ -387,9 +394,9 @@ def _forward(x, weight, sizes, plain):
     ways = [replace(way, us=way.us + stored_us)
             for way in Tiling.ways(*shape, wide, sizes.groups, gathered=True)]  # fmt: skip
     if plain:
-        matrices = sizes.channels_out, sizes.places, sizes.channels
+        matrices = sizes.in_group[1], sizes.places, sizes.in_group[0]
         points = tensor_windows.forward_of_points
-        ways += _of_points(points, x, weight, sizes, matrices, (True, True))
+        ways += _of_points(points, x, weight, sizes, matrices, (True, True), weight.nbytes)
     ways += winograd.forward(sizes) if x.dtype == np.float32 else []
     packs, what = (choices["W_PACK"], choices["Y_PACK"]), "conv2d" if plain else "conv2d and bias"
     return quickest(_problem(what, sizes, x.dtype, packs), ways, prepare)
@@ -413,7 +420,7 @@ def _weight(x, grad_output, sizes):
 
     of_group = sizes.in_group[1], depth, sizes.images * sizes.places
     ways = Tiling.ways(*of_group, wide, sizes.groups, gathered=True)
-    matrices = sizes.channels_out, sizes.channels, sizes.places
+    matrices = sizes.in_group[1], sizes.in_group[0], sizes.places
     points = tensor_windows.weight_of_points
     points = _of_points(points, x, grad_output, sizes, matrices, (True, False))
     ways += [replace(way, us=way.us + sum_us(prod(shape), sizes.images)) for way in points]
@@ -431,12 +438,15 @@ def _input(weight, grad_output, sizes):
     given = weight, grad_output, sizes
     shares = _shares_tiled(sizes, wide)
     us = SHARES * sum(tiling.us for *_, tiling in shares)
-    us += STORED_US[_packed_pixels(sizes, shares)] * prod(shape)
+    us += STORED_US[_packed_pixels(sizes)] * _seen(sizes, shares)
+    if _seen(sizes, shares) < prod(shape):
+        us += copy_us(prod(shape) * dtype.itemsize / 2)
     ways = [Other("in shares", us, partial(_input_in_shares, weight, sizes, shares))]
-    if sizes.groups == 1 and prod(sizes.result):
-        matrices = sizes.channels, sizes.places, sizes.channels_out
+    if prod(sizes.result):
+        matrices = sizes.in_group[0], sizes.places, sizes.in_group[1]
         points = tensor_windows.input_of_points
-        ways += _of_points(points, *given, matrices, (False, True))
+        ways += _of_points(points, *given, matrices, (False, True), weight.nbytes)
+    if sizes.groups == 1 and prod(sizes.result):
         us = _columns_us(sizes, np.dtype(wide))
         ways.append(Other("by columns", us, partial(_input_by_columns, *given)))
     ways += winograd.by_input(sizes) if dtype == np.float32 else []
@@ -445,31 +455,42 @@ def _input(weight, grad_output, sizes):
 
 def _shares_tiled(sizes, wide):
     """Return (down, across, Tiling) of each share: pixels a stride apart, which the same taps see,
-    are a convolution of the gradient by the result; down and across are as from _shares."""
+    are a convolution of the gradient by the result; down and across are as from _shares. Pixels
+    that no tap sees are left out."""
     channels, channels_out = sizes.in_group
     found = []
     for down in _shares(sizes.h):
         for across in _shares(sizes.w):
             (h, *_), (w, *_) = down, across
+            if not h.kernel * w.kernel:
+                continue
             shape = sizes.images * h.places * w.places, channels_out * h.kernel * w.kernel
             tiling = Tiling.of(channels, *shape, wide, sizes.groups, gathered=True)
             found.append((down, across, tiling))
     return found
 
 
-def _packed_pixels(sizes, shares):
+def _seen(sizes, shares):
+    """Return how many elements of the gradient these shares make; others are zeros."""
+    pixels = sum(h.places * w.places for (h, *_), (w, *_), _ in shares)
+    return sizes.images * sizes.channels * pixels
+
+
+def _packed_pixels(sizes):
     """Return how many pixels are stored at once."""
-    return pack_of(4, 1, 0, sizes.h.image * sizes.w.image if len(shares) == 1 else 1)
+    is_whole = all(min(side.stride, side.image) == 1 for side in (sizes.h, sizes.w))
+    return pack_of(4, 1, 0, sizes.h.image * sizes.w.image if is_whole else 1)
 
 
 def _input_in_shares(weight, sizes, shares):
     """Prepare the gradient by the input, a launch for each share."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), WIDE[dtype.name]
-    splits = max(tiling.splits for *_, tiling in shares)  # the same for all: they share the parts
+    # the same for all: they share the parts
+    splits = max((tiling.splits for *_, tiling in shares), default=1)
     parts = Parts(1, splits, prod(shape), form, wide)
-    choices = {"T": dtype, "X_PACK": _packed_pixels(sizes, shares)}
-    launches = []
+    choices = {"T": dtype, "X_PACK": _packed_pixels(sizes)}
+    launches, is_whole = [], _seen(sizes, shares) == prod(shape)
     channels, channels_out = sizes.in_group
     for (h, *of_h), (w, *of_w), tiling in shares:
         (taps_h, pixels_h), (taps_w, pixels_w) = of_h, of_w
@@ -483,6 +504,8 @@ def _input_in_shares(weight, sizes, shares):
 
     def call(weight, grad_output, room, stream):
         made = parts.new(weight, room)
+        if not is_whole:
+            cuda.memset_d8_async(address(made), 0, made.nbytes, stream)
         for launch in launches:
             launch(stream, (address(weight), address(grad_output), address(made)))
         return parts.finish(made, room, stream)

@@ -12,7 +12,7 @@ from pycuda.gpuarray import GPUArray
 
 from .. import tensormap, windows
 from . import hopper, tensor
-from .elementwise import COPY, run
+from .elementwise import COPY, contiguous, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda, multiprocessors
 from .product import Matrices, Parts, copy_us, pack_of, prepare, product_us
 from .product import Tiling as ByThreads
@@ -40,12 +40,22 @@ __all__ = [
 
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
+STEPS = (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)  # such numbers, where one would do
+MOST_IN_STEPS = 64  # channels of all pixels of a place, then
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
 DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE, CHANNELS_MORE = 64, 24  # of channels_last.cu; as many channels more a tile takes long for
 MOST_PACK = 8  # elements of a result that are stored at once
-STORE_US = {8: 0, 4: 5e-5, 1: 2.5e-4}  # longer than in a product, by elements at once: for each
+STORE_US = {
+    8: 0,
+    4: 5e-5,
+    2: 1.2e-4,
+    1: 2.5e-4,
+}  # longer than in a product, by elements at once: for each
 CUT_US, CUT_PIXEL_US = 0.5, 0.0035  # of a step whose boxes end past the channels
+MOST_MERGED = 128  # channels of groups that are one
+MOST_MAPS = 16  # of groups
+FIRSTS = "LINES", "CHANNELS", "TAPS"  # as in taps.cu
 MOST_TURNED = 2048  # blocks of it for a weight, whose taps fill few of its pixels
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 1.1, 6),
@@ -59,7 +69,7 @@ TILES = (  # as tensor.TILES; those have no registers left for the places of 256
 @dataclass(frozen=True)
 class Way:
     """One dimension of a convolution: the window's parameters, how many of how many pixels a
-    position yields, and the weight taps of each: (first + step - by * tap) / over."""
+    position yields, and the weight taps of each: (first + along * step - by * tap) / over."""
 
     side: windows.Side
     size: int
@@ -68,6 +78,7 @@ class Way:
     first: int = 0
     by: int = -1
     over: int = 1
+    along: int = 1
 
     @classmethod
     def forward(cls, side):
@@ -89,6 +100,18 @@ class Way:
         by, first = side.stride * apart, side.pad - side.stride * found[0]
         return cls(window, side.image, side.kernel, steps, first, by, side.dilation)
 
+    def in_steps(self, steps):
+        """Return a Way whose positions each yield as many neighbours, which one yielded before;
+        None if it yields several, or their taps are not the same."""
+        side = self.side
+        if self.steps > 1 or side.stride % side.dilation:
+            return None
+        apart, places = side.stride // side.dilation, ceil_divide(side.places, steps)
+        window = replace(side, kernel=side.kernel + (steps - 1) * apart, stride=steps * side.stride)
+        past = (places - 1) * window.stride + window.extent - window.padded
+        window = replace(window, more=side.more + max(0, past))
+        return replace(self, side=window, steps=steps, along=apart * self.by)
+
     @property
     def fits(self):
         """Whether the kernels' integers can represent it."""
@@ -102,7 +125,8 @@ class Way:
         on, up to another."""
         seen = []
         for step in range(self.steps):
-            ends = [self.first + step - self.by * tap for tap in range(self.side.kernel)]
+            first = self.first + self.along * step
+            ends = [first - self.by * tap for tap in range(self.side.kernel)]
             taps = [tap for tap, end in enumerate(ends)
                     if not end % self.over and 0 <= end // self.over < self.kernel]  # fmt: skip
             seen.append((taps[0], taps[-1] + 1) if taps else (0, 0))
@@ -111,7 +135,8 @@ class Way:
     @property
     def words(self):
         """Return the struct Way of taps.cu."""
-        return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
+        taps = self.side.kernel, self.kernel
+        return self.steps, *taps, self.first, self.along, self.by, self.over
 
 
 class Stepwise(hopper.Tiling):
@@ -123,7 +148,8 @@ class Stepwise(hopper.Tiling):
 @dataclass(frozen=True)
 class Layer:
     """A convolution as convolution/tensor.cu computes it. channels, channels_out: of each group;
-    unit: of how many channels a pixel of the copies has a multiple."""
+    unit: of how many channels a pixel of the copies has a multiple; merged: how many groups of the
+    convolution are one here, whose weight between them is zero."""
 
     images: int
     channels: int
@@ -133,6 +159,52 @@ class Layer:
     lying: tuple | None = None  # the strides of images in bytes, if not one after the other
     groups: int = 1
     unit: int = CHUNK
+    merged: int = 1
+
+    @classmethod
+    def of(cls, sizes, h, w, over_first=False):
+        """Return the Layer of a convolution, with a group for each of its own. over_first: of one
+        whose input is the result."""
+        channels, channels_out = sizes.in_group[::-1] if over_first else sizes.in_group
+        return cls(sizes.images, channels, channels_out, h, w, groups=sizes.groups)
+
+    @property
+    def merges(self):
+        """Return this layer, and those that have several groups in each of theirs."""
+        widest = max(self.channels, self.channels_out)
+        return [
+            replace(self, channels=n * self.channels, channels_out=n * self.channels_out,
+                    groups=self.groups // n, merged=n)
+            for n in range(1, self.groups + 1)
+            if n == 1 or not self.groups % n and n * widest <= MOST_MERGED
+        ]  # fmt: skip
+
+    @property
+    def in_steps(self):
+        """Return this layer and, if it has few channels of the result, layers whose positions yield
+        several pixels."""
+        found = [self]
+        for down, across in STEPS:
+            ways = self.h.in_steps(down), self.w.in_steps(across)
+            if None not in ways and down * across * self.channels_out <= MOST_IN_STEPS:
+                found.append(replace(self, h=ways[0], w=ways[1]))
+        return [layer for layer in found if layer.fits]
+
+    @property
+    def layouts(self):
+        """Return layers to convolve so: this one, and in steps, each also with wider pixels."""
+        return [one for steps in self.in_steps for one in (steps, replace(steps, unit=DEEP))]
+
+    @property
+    def copied(self):
+        """Return the elements of images that are read and written to copy them."""
+        pixels = self.groups * self.images * self.h.side.image * self.w.side.image
+        return pixels * (self.channels + self.stride)
+
+    @property
+    def of_one(self):
+        """Return the channels of each group of the convolution, and of its result."""
+        return self.channels // self.merged, self.channels_out // self.merged
 
     @property
     def stride(self):
@@ -169,7 +241,7 @@ class Layer:
             for w in (self.h, self.w)
         ]
         counts = self.images, self.channels, self.channels_out, self.groups
-        return what, *counts, *sides[0], *sides[1], lies, self.unit
+        return what, *counts, *sides[0], *sides[1], lies, self.unit, self.merged
 
     @property
     def arguments(self):
@@ -231,10 +303,15 @@ class Layer:
         for way in tilings.ways(*sizes, kind, batch, pack=MOST_PACK):
             tile, steps = way.tile, ceil_divide(way.steps, way.splits)
             more = max(0, CUT_US + CUT_PIXEL_US * getattr(tile, side) - tile.step_us)
-            more = more * cut * steps + STORE_US[pack] * tile.rows * tile.columns
+            more = more * cut * steps + STORE_US[pack] * prod(sizes[:2]) / way.tiles
             rounds = ceil_divide(way.tiles * way.splits * batch, multiprocessors())
             found.append(replace(way, us=way.us + rounds * more))
         return found
+
+    @property
+    def group_bytes(self):
+        """Return the bytes of a group's images."""
+        return self.images * self.h.side.image * self.w.side.image * self.stride * 2
 
     @property
     def fits_boxes(self):
@@ -258,26 +335,24 @@ def padded(channels):
 def forward(x, weight, sizes, kind):
     """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
     these kernels don't support it."""
-    ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    channels, channels_out = sizes.in_group
-    layer = Layer(sizes.images, channels, channels_out, *ways, groups=sizes.groups)
+    layer = Layer.of(sizes, Way.forward(sizes.h), Way.forward(sizes.w))
     return _convolution(layer, sizes.result, x, weight, kind, over_first=False)
 
 
 def forward_of_points(x, weight, sizes, kind):
-    """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
-    not such a convolution, or copies in channels-last layout take less time."""
+    """Prepare a convolution with a window of one pixel, without bias: a product per image and
+    group; None: not such a convolution, or copies in channels-last layout take less time."""
     counts = sizes.channels, sizes.channels_out
-    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
+    if not (is_product(sizes, kind) and (kinds := _kinds_of_points(sizes, kind, *counts, False))):
         return None
-    (kind,) = kinds
-    shape = sizes.images, sizes.channels_out, sizes.places
-    pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
-    matrix, line = _matrix(weight, sizes, kind)
+    (kind,), (channels, channels_out) = kinds, sizes.in_group
+    shape = sizes.images * sizes.groups, channels_out, sizes.places
+    pixels = x.reshape(shape[0], channels, sizes.places)
+    matrices, of_weight = _matrices(weight, sizes, kind, True)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
-    form, lying = Form(sizes.result, x.dtype), (Matrices(0, line, True), of_pixels)
-    call = prepare(weight.reshape(shape[1], -1), pixels, shape, kind, lying, form)
-    return lambda x, weight, bias, room, stream: call(matrix(weight, stream), x, room, stream)
+    form, lying = Form(sizes.result, x.dtype), (of_weight, of_pixels)
+    call = prepare(weight.reshape(-1, channels), pixels, shape, kind, lying, form)
+    return lambda x, weight, bias, room, stream: call(matrices(weight, stream), x, room, stream)
 
 
 def is_pixel(sizes):
@@ -286,9 +361,9 @@ def is_pixel(sizes):
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
 
-def is_product(sizes):
-    """Whether images are matrices to be multiplied."""
-    return is_pixel(sizes) and sizes.images > 0 and sizes.groups == 1
+def is_product(sizes, kind):
+    """Whether images are matrices to be multiplied; in groups, without tensor cores."""
+    return is_pixel(sizes) and sizes.images > 0 and (sizes.groups == 1 or kind is None)
 
 
 def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
@@ -310,14 +385,24 @@ def _kinds_of_points(sizes, kind, channels, channels_out, over_first):
     return [chosen] if least < copied + min(way.us for way in _ways(layer, kind)) else []
 
 
-def _matrix(weight, sizes, kind):
-    """Return a function that makes a weight of points a matrix whose lines kernels of this kind
-    take, matrix(weight, stream), and the stride from one line to the next."""
-    if kind is None or not sizes.channels * 2 % kind.piece:
-        return (lambda weight, stream: weight), sizes.channels
-    shape = sizes.channels_out, sizes.channels
-    line = tensor.padded_to(sizes.channels, 2)
-    return (lambda weight, stream: tensor.padded(weight.reshape(shape), True, stream)), line
+def _matrices(weight, sizes, kind, by_rows):
+    """Return a function that makes a weight of points one matrix, or one for each group of each
+    image, whose lines kernels of this kind take: matrices(weight, stream); and how they lie."""
+    channels, channels_out = sizes.in_group
+    if sizes.groups > 1:
+        shape, size = (sizes.images, sizes.groups, channels_out, channels), weight.dtype.itemsize
+        strides = 0, channels_out * channels * size, channels * size, size
+        lying = Matrices(channels_out * channels, channels, by_rows)
+        if sizes.images == 1:
+            return (lambda weight, stream: weight), lying
+        return (lambda weight, stream: contiguous(
+            GPUArray(shape, weight.dtype, gpudata=address(weight), strides=strides), stream
+        )), lying  # fmt: skip
+    if kind is None or not channels * 2 % kind.piece:
+        return (lambda weight, stream: weight), Matrices(0, channels, by_rows)
+    lying = Matrices(0, tensor.padded_to(channels, 2), by_rows)
+    matrix = channels_out, channels
+    return (lambda weight, stream: tensor.padded(weight.reshape(matrix), True, stream)), lying
 
 
 def by_input(weight, grad_output, sizes, kind):
@@ -325,28 +410,27 @@ def by_input(weight, grad_output, sizes, kind):
     supported."""
     if points := input_of_points(weight, grad_output, sizes, kind):
         return points
-    ways = Way.backward(sizes.h), Way.backward(sizes.w)
-    channels, channels_out = sizes.in_group
-    layer = Layer(sizes.images, channels_out, channels, *ways, groups=sizes.groups)
+    layer = Layer.of(sizes, Way.backward(sizes.h), Way.backward(sizes.w), over_first=True)
     shape = sizes.images, *sizes.image
     call = _convolution(layer, shape, grad_output, weight, kind, over_first=True)
     return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
 
 
 def input_of_points(weight, grad_output, sizes, kind):
-    """by_input for a window of one pixel: a product per image."""
+    """by_input for a window of one pixel: a product per image and group."""
     counts = sizes.channels_out, sizes.channels
-    if not (is_product(sizes) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
+    if not (is_product(sizes, kind) and (kinds := _kinds_of_points(sizes, kind, *counts, True))):
         return None
-    (kind,) = kinds
-    shape = sizes.images, sizes.channels, sizes.places
-    pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
+    (kind,), (channels, channels_out) = kinds, sizes.in_group
+    shape = sizes.images * sizes.groups, channels, sizes.places
+    pixels = grad_output.reshape(shape[0], channels_out, sizes.places)
     of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
-    matrix, line = _matrix(weight, sizes, kind)
+    matrices, of_weight = _matrices(weight, sizes, kind, False)
     form = Form((sizes.images, *sizes.image), weight.dtype)
-    turned, lying = weight.reshape(sizes.channels_out, -1).T, (Matrices(0, line, False), of_pixels)
+    turned = weight.reshape(sizes.groups, channels_out, channels).transpose((0, 2, 1))
+    lying = of_weight, of_pixels
     call = prepare(turned, pixels, shape, kind, lying, form)
-    return lambda weight, dy, room, stream: call(matrix(weight, stream), dy, room, stream)
+    return lambda weight, dy, room, stream: call(matrices(weight, stream), dy, room, stream)
 
 
 def _convolution(layer, shape, x, weight, kind, over_first):
@@ -354,13 +438,13 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     second."""
     if not layer.fits:
         return None
-    layers = layer, replace(layer, unit=DEEP)
+    depth = layer.taps * layer.channels
+    alone_us = _by_threads_us(layer, (layer.rows, layer.columns, depth))
+    layers = [one for merged in layer.merges for one in merged.layouts]
     us, layer = min(((_least_us(layer, kind), layer) for layer in layers), key=lambda pair: pair[0])
+    if alone_us < us:
+        return None
     ways = _ways(layer, kind)
-    if layer.groups > 1:
-        sizes = layer.rows, layer.columns, layer.depth
-        if ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us < us:
-            return None
 
     def prepare(tiling):
         copy = _laid_out(layer, x, weight, over_first, tiling)
@@ -372,22 +456,36 @@ def _convolution(layer, shape, x, weight, kind, over_first):
     return quickest(layer.problem("conv2d"), ways, prepare)
 
 
+def _by_threads_us(layer, sizes):
+    """Return the estimated time without tensor cores, of a product of each group; without groups
+    they are always used."""
+    if layer.groups == 1:
+        return float("inf")
+    return ByThreads.of(*sizes, "float32", layer.groups, gathered=True).us
+
+
 def _least_us(layer, kind):
     """Return the estimated time of a layer with its copies."""
-    pixels = layer.images * layer.h.side.image * layer.w.side.image
-    copies = (layer.channels + layer.stride) * pixels, layer.rows * layer.depth * 2
-    copied = sum(copy_us(layer.groups * n) for n in copies)
+    parts = layer.copied, layer.groups * layer.rows * layer.depth * 2
+    copied = sum(map(copy_us, parts)) if _takes_taps(layer) else copy_us(sum(parts))
     return copied + min(way.us for way in _ways(layer, kind))
+
+
+def _takes_taps(layer):
+    """Whether a weight has to be copied tap by tap, by another launch."""
+    return max(layer.merged, layer.h.steps, layer.w.steps) > 1
 
 
 def _ways(layer, kind):
     """Return the ways to convolve images and weights that have been copied."""
     sizes = layer.rows, layer.columns, layer.depth
     side, pack = "columns", _pack(layer, MOST_PACK)
+    paired = layer.paired == 2 and _paired_pack(layer, MOST_PACK)
     tiles = [replace(tile, rest_us=tile.rest_us + STORE_US[pack] * tile.rows * tile.columns)
              for tile in TILES]  # fmt: skip
     ways = tensor.Tiling.ways(*sizes, kind, True, layer.groups, tiles)
     if layer.fits_boxes:
+        pack = paired or pack
         by_groups = layer.by_groups(kind, (layer.rows, layer.columns, layer.deep), side, pack)
         stepwise = layer.stepwise(kind, side, pack, layer.paired)
         return hopper.beside(ways, [*by_groups, *stepwise])
@@ -402,7 +500,8 @@ def _together(layer, tiling):
 def _is_reversed(layer, tiling):
     """Whether a weight that is summed over first need not be copied tap by tap: without steps, its
     taps are in reverse."""
-    return layer.h.steps == layer.w.steps == 1 and isinstance(tiling, hopper.Tiling)
+    whole = layer.h.steps == layer.w.steps == layer.merged == 1
+    return whole and isinstance(tiling, hopper.Tiling)
 
 
 def _laid_out(layer, x, weight, over_first, tiling):
@@ -414,7 +513,7 @@ def _laid_out(layer, x, weight, over_first, tiling):
         weights = 1, layer.channels, layer.channels_out * layer.taps, layer.groups
         both = ChannelsLast([x, weight], images, weights, unit=layer.unit)
         return lambda x, weight, room, stream: both([x, weight], room, stream)
-    if over_first or lines * layer.chunks > MOST_TURNED:
+    if over_first or _takes_taps(layer) or lines * layer.chunks > MOST_TURNED:
         of_images = ChannelsLast([x], images, unit=layer.unit)
         taps = taps_of(layer, _taps_first(layer, over_first), _together(layer, tiling))
         return lambda x, weight, room, stream: (
@@ -435,6 +534,11 @@ def _pack(layer, most):
     return next(p for p in (most, 4, 1) if whole and not places % p or p == 1)
 
 
+def _paired_pack(layer, most):
+    """Return the same, of two steps across that are stored together."""
+    return 2 if layer.w.side.places % (most // 2) or layer.w.size % most else most
+
+
 def _tiled(layer, shape, dtype, kind, tiling, over_first):
     """Prepare a Layer's convolution, so tiled, of arrays that lie as the kernels need them."""
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
@@ -452,8 +556,7 @@ def _tiled(layer, shape, dtype, kind, tiling, over_first):
         choices["STEPWISE"] = int(together is not None)
         choices["REVERSED"] = int(over_first and _is_reversed(layer, tiling))
         if layer.paired == 2:
-            whole = not (layer.w.side.places % (most // 2) or layer.w.size % most)
-            choices |= {"PAIRED": 1, "Y_PACK": most if whole else 2}
+            choices |= {"PAIRED": 1, "Y_PACK": _paired_pack(layer, most)}
         box = 1, tiling.tile.rows, DEEP
 
         def maps(x, weight):
@@ -472,78 +575,112 @@ def by_weight(x, grad_output, sizes, kind):
     if these kernels don't support it."""
     if points := weight_of_points(x, grad_output, sizes, kind):
         return points
-    ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    layer = Layer.of(sizes, Way.forward(sizes.h), Way.forward(sizes.w))
     if not layer.fits:
         return None
-    by_layer = gradient(layer, kind)
-    images = sizes.images, sizes.channels, sizes.h.image * sizes.w.image, 1
-    both = ChannelsLast(
-        [x, grad_output], images, (sizes.images, sizes.channels_out, sizes.places, 1)
+    depth = layer.taps * layer.channels
+    alone_us = _by_threads_us(layer, (layer.channels_out, depth, layer.columns))
+    us, layer = min(
+        ((_gradient_us(layer, kind), layer) for layer in layer.merges), key=lambda pair: pair[0]
     )
+    if alone_us < us:
+        return None
+    by_layer = gradient(layer, kind)
+    images = layer.images, layer.channels, sizes.h.image * sizes.w.image, layer.groups
+    gradients = layer.images, layer.channels_out, sizes.places, layer.groups
+    both = ChannelsLast([x, grad_output], images, gradients)
+    shape = sizes.channels_out, *sizes.kernel
 
     def call(x, grad_output, room, stream):
         whole = by_layer(*both([x, grad_output], room, stream), room, stream)
-        if layer.taps == 1 and layer.channels == layer.stride:
-            return whole.reshape(sizes.channels_out, *sizes.kernel)
-        view = whole.transpose((0, 3, 1, 2))[:, : sizes.channels]
-        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
+        if layer.taps == layer.merged == 1 and layer.channels == layer.stride:
+            return whole.reshape(shape)
+        view = _of_each_group(layer, whole)
+        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW").reshape(shape)
 
     return call
 
 
+def _gradient_us(layer, kind):
+    """Return the estimated time of a layer's gradient by the weight with its copies."""
+    gradients = (layer.channels_out + padded(layer.channels_out)) * layer.columns
+    made = layer.channels_out * layer.depth
+    copied = copy_us(layer.copied) + sum(copy_us(layer.groups * n) for n in (gradients, made))
+    return copied + min(way.us for way in _gradient_ways(layer, kind))
+
+
+def _of_each_group(layer, whole):
+    """View a gradient by a layer's weight[groups, channels_out, taps, stride] as [groups, merged,
+    channels_out, channels, taps] of one group each: those between groups are left out."""
+    channels, channels_out = layer.of_one
+    line = layer.taps * layer.stride
+    shape = layer.groups, layer.merged, channels_out, channels, layer.taps
+    steps = layer.channels_out * line, channels_out * line + channels, line, 1, layer.stride
+    strides = tuple(whole.dtype.itemsize * step for step in steps)
+    return GPUArray(shape, whole.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
+
+
 def gradient(layer, kind):
     """Prepare a layer's gradient by the weight: call(images, gradient, workspace, stream) ->
-    array[channels_out, taps, channels]. Channels are contiguous in all of them."""
-    ways = tensor.Tiling.ways(
-        layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
-    )
-    if layer.fits_boxes:
-        sizes = layer.channels_out, layer.deep, layer.columns
-        by_groups = layer.by_groups(kind, sizes, "columns", MOST_PACK)
-        ways = by_groups if layer.lying else hopper.beside(ways, by_groups)
-
+    array[groups, channels_out, taps, channels]. Channels are contiguous in all of them."""
+    ways = _gradient_ways(layer, kind)
     return quickest(
         layer.problem("conv2d_weight"), ways, lambda tiling: _gradient(layer, kind, tiling)
     )
 
 
+def _gradient_ways(layer, kind):
+    """Return the ways to compute a layer's gradient by the weight."""
+    sizes = layer.channels_out, layer.depth, layer.columns
+    ways = tensor.Tiling.ways(*sizes, kind, False, layer.groups, TILES)
+    if layer.fits_boxes and layer.groups <= MOST_MAPS:
+        sizes = layer.channels_out, layer.deep, layer.columns
+        by_groups = layer.by_groups(kind, sizes, "columns", MOST_PACK)
+        return by_groups if layer.lying else hopper.beside(ways, by_groups)
+    return ways
+
+
 def _gradient(layer, kind, tiling):
     """Prepare a layer's gradient by the weight, so tiled."""
-    shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
-    stride, form = padded(layer.channels_out), Form(shape, np.dtype(kind.array))
-    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
+    of_group, groups = (layer.channels_out, layer.taps, layer.stride), layer.groups
+    stride, form = padded(layer.channels_out), Form((groups, *of_group), np.dtype(kind.array))
+    parts = Parts(groups, tiling.splits, prod(of_group), form, kind.sum, made=kind.made)
     choices = {"W_PACK": 8 if parts.whole else 4}
     counts = list(map(np.int32, (layer.images, layer.stride, layer.channels_out)))
     arguments = choices, kind, parts.c_type, *counts
     if isinstance(tiling, hopper.Tiling):
-        lying = (1, layer.columns, layer.channels_out), (0, stride)
+        lying = (groups, layer.columns, layer.channels_out), (layer.columns * stride, stride)
+        of_images, choices["GROUPS"] = replace(layer, groups=1), groups
 
         def maps(x, dy):
             of_dy = hopper.map_of(dy, kind.array, *lying, (1, DEEP, DEEP))
-            return of_dy, layer.pixels(x, DEEP)
+            firsts = (x + n * layer.group_bytes for n in range(groups))
+            return of_dy, *(of_images.pixels(first, DEEP) for first in firsts)
 
         told = *layer.arguments, np.int32(tiling.splits)
         wide = layer.taps * layer.stride
         lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
         file = "convolution/hopper_weight.cu"
-        launch = tiling.call(maps, file, *arguments, *told, lines=lines, parts=tiling.splits)
+        launch = tiling.call(
+            maps, file, *arguments, *told, lines=lines, parts=tiling.splits, batch=groups
+        )
     else:
         told = np.int32(stride), *layer.arguments
-        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told, batch=groups)
     return parts.made_by(launch)
 
 
 def weight_of_points(x, grad_output, sizes, kind):
-    """by_weight for a window of one pixel: a product per image, added up."""
-    if not is_product(sizes) or kind and sizes.places % CHUNK:
+    """by_weight for a window of one pixel: a product per image and group, added up over images."""
+    if not is_product(sizes, kind) or kind and sizes.places % CHUNK:
         return None
     shape, wide = (sizes.channels_out, *sizes.kernel), kind.sum if kind else WIDE[x.dtype.name]
     form, made = Form(shape, x.dtype), kind and kind.made
     parts = Parts(1, sizes.images, prod(shape), form, wide, narrow=False, made=made)
-    matrices = sizes.images, sizes.channels_out, sizes.channels
-    gradients = grad_output.reshape(sizes.images, sizes.channels_out, -1)
-    pixels = x.reshape(sizes.images, sizes.channels, -1).transpose((0, 2, 1))
+    channels, channels_out = sizes.in_group
+    matrices = sizes.images * sizes.groups, channels_out, channels
+    gradients = grad_output.reshape(matrices[0], channels_out, -1)
+    pixels = x.reshape(matrices[0], channels, -1).transpose((0, 2, 1))
     of_each = (prod(a.shape[1:]) for a in (gradients, pixels))
     lying = [Matrices(size, sizes.places, by_rows) for size, by_rows in zip(of_each, (True, False))]
     summed = form if parts.whole else Form(matrices, wide)
@@ -585,10 +722,8 @@ class ChannelsLast:
 
 def _taps_first(layer, over_first):
     """Return the strides of line, channel and tap in a weight [channels_out, channels, taps]."""
-    taps = layer.h.kernel * layer.w.kernel
-    if over_first:
-        return taps, taps * layer.channels_out, 1
-    return taps * layer.channels, taps, 1
+    taps, (channels, channels_out) = layer.h.kernel * layer.w.kernel, layer.of_one
+    return (taps, taps * channels_out, 1) if over_first else (taps * channels, taps, 1)
 
 
 def taps_of(layer, strides, last=None):
@@ -598,10 +733,11 @@ def taps_of(layer, strides, last=None):
     shape = layer.groups * layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
-    group = layer.channels_out * layer.channels * h.kernel * w.kernel
-    last = np.int32(last or h.steps * w.steps)
-    told = layer.channels_out, group, *strides, layer.channels, layer.stride, ways, last
-    choices = {"LINES_FIRST": int(strides[0] == 1)}
+    channels, channels_out = layer.of_one
+    group, last = prod(layer.of_one) * h.kernel * w.kernel, np.int32(last or h.steps * w.steps)
+    told = layer.channels_out, group, *strides, channels, layer.stride, ways, last
+    told += (np.int32(channels_out),)
+    choices = {"FIRST": next(name for name, step in zip(FIRSTS, strides) if step == 1)}
     grid = (ceil_divide(chunks, 256),)
     launch = KernelCall("convolution/taps.cu", choices, grid, (256,), chunks, *told)
 

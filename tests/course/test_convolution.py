@@ -8,7 +8,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import channels_last, convolution, hopper, tensor_windows, tuning, winograd
+from helpers.ops import (
+    channels_last,
+    convolution,
+    hopper,
+    product,
+    tensor_windows,
+    tuning,
+    winograd,
+)
 
 from .pytorch import of_pytorch
 
@@ -481,6 +489,7 @@ def test_a_tile_of_one_step_sums_over_the_taps_it_sees(name, channels, layout, m
         taken.append(type(ways[0]))
         return tuning.quickest(problem, ways, prepare)
 
+    monkeypatch.setattr(tensor_windows.Layer, "layouts", property(lambda self: [self]))
     for module in tensor_windows, channels_last:
         monkeypatch.setattr(module, "quickest", by_steps)
     convolution.prepared.clear()
@@ -490,17 +499,90 @@ def test_a_tile_of_one_step_sums_over_the_taps_it_sees(name, channels, layout, m
     assert taken.count(tensor_windows.Stepwise) == 1
 
 
+def prefer(wanted, monkeypatch):
+    """Have convolutions take layers that are wanted, wherever there are any; return how many
+    were."""
+    taken = []
+
+    def us(layer, *told):
+        taken.extend([layer] * wanted(layer))
+        return 0 if wanted(layer) else 1
+
+    for module in tensor_windows, channels_last:
+        monkeypatch.setattr(module, "_least_us", us)
+    monkeypatch.setattr(tensor_windows, "_gradient_us", us)
+    monkeypatch.setattr(tensor_windows, "_by_threads_us", lambda *told: 2)
+    convolution.prepared.clear()
+    return taken
+
+
 @by_warpgroups
+@pytest.mark.parametrize("merged", [False, True], ids=["alone", "side by side"])
 @pytest.mark.parametrize("by_groups", [True, False], ids=["warpgroups", "warps"])
 @pytest.mark.parametrize("name", ["uneven", "padded", "strided"])
-def test_groups_by_tensor_cores(name, by_groups, monkeypatch):
-    """Where a group has few channels or many, in one tile or two."""
+def test_groups_by_tensor_cores(name, by_groups, merged, monkeypatch):
+    """Where a group has few channels or many, in one tile or two, or several groups are one."""
     monkeypatch.setattr(hopper, "beside", lambda *ways: ways[by_groups])
-    monkeypatch.setattr(tensor_windows, "copy_us", lambda nbytes: -1e9)
-    convolution.prepared.clear()
-    for groups, channels, channels_out in (2, 6, 10), (3, 24, 210):
+    taken = prefer(lambda layer: (layer.merged == 2) == merged, monkeypatch)
+    for groups, channels, channels_out in (2, 6, 10), (4, 12, 8), (3, 24, 210):
         told = {"channels": channels, "channels_out": channels_out, "dtype": "float16"}
         check_groups(groups, *WINDOWS[name], **told)
+    convolution.prepared.clear()
+    assert taken
+
+
+DILATED = (11, 13), (3, 2), 2, 1, 2
+
+
+@by_warpgroups
+@pytest.mark.parametrize("window, steps", [
+    *((WINDOWS["padded"], steps) for steps in tensor_windows.STEPS),
+    (HALVES["seven"], (4, 4)), (DILATED, (1, 2)), (DILATED, (2, 4)),
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("by_groups", [True, False], ids=["warpgroups", "warps"])
+def test_places_that_yield_several_pixels(window, by_groups, steps, monkeypatch):
+    """Edges of the result within a place, and none."""
+    monkeypatch.setattr(hopper, "beside", lambda *ways: ways[by_groups])
+    taken = prefer(lambda layer: (layer.h.steps, layer.w.steps) == steps, monkeypatch)
+    check_all(*window, channels=9, channels_out=4, dtype="float16")
+    check_all((12, 16), *window[1:], channels=16, channels_out=3, dtype="float16")
+    if by_groups:
+        check_last(*window, channels=8, channels_out=4)
+    convolution.prepared.clear()
+    assert taken
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_points_in_groups_are_products(dtype, monkeypatch):
+    """Of one image, and of several, which take copies of the weight."""
+    taken = []
+
+    def quickest(problem, ways, prepare):
+        products = [way for way in ways if way.name == "a product per image"]
+        taken.extend(products)
+        return tuning.quickest(problem, products or ways, prepare)
+
+    monkeypatch.setattr(convolution, "quickest", quickest)
+    monkeypatch.setattr(tensor_windows, "_by_threads_us", lambda *told: -1)
+    convolution.prepared.clear()
+    for groups, channels, channels_out in (2, 6, 10), (3, 24, 210):
+        told = {"channels": channels, "channels_out": channels_out, "dtype": dtype}
+        check_groups(groups, (5, 8), (1, 1), **told)
+    convolution.prepared.clear()
+    assert len(taken) == 4
+
+
+def test_pixels_that_no_tap_sees_are_zeros(monkeypatch):
+    """Also where blocks share sums."""
+    ways = product.Tiling.ways
+
+    def split(*told, **options):
+        return min(ways(*told, **options), key=lambda way: -way.splits)
+
+    monkeypatch.setattr(convolution.Tiling, "of", split)
+    convolution.prepared.clear()
+    for window in ((1, 1), 2, 0, 1), ((2, 1), (2, 3), 1, 1), ((2, 2), 3, 0, 3):
+        check_all((7, 9), *window, channels=3, channels_out=300)
     convolution.prepared.clear()
 
 
