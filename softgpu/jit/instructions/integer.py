@@ -47,19 +47,22 @@ def _carry(e: FunctionEmitter) -> Value:
 
 
 def _with_carry(e, item, a, b, carry: Value | None) -> None:
-    """Emit a + b + carry or a - b - borrow; set the carry flag if requested."""
+    """Emit a + b + carry or a - b - borrow; set the carry flag if requested.
+
+    After a subtraction the flag is set if nothing was borrowed: 128-bit division adds it."""
     subtract = item.opcode in ("sub", "subc")
     operation, test = ("sub", "icmp ult") if subtract else ("add", "icmp ult")
     first = e.op(operation, a, b)
     flag = e.compare(test, a, b) if subtract else e.compare(test, first, a)
     if carry is not None:
+        carry = e.invert(carry) if subtract else carry
         amount = e.convert("zext", carry, first.element)
         second = e.op(operation, first, amount)
         again = e.compare(test, first, amount) if subtract else e.compare(test, second, first)
         first, flag = second, e.op("or", flag, again)
     e.write(item.operands[0], first)
     if "cc" in item.modifiers:
-        e.write(CARRY, flag)
+        e.write(CARRY, e.invert(flag) if subtract else flag)
 
 
 @instruction("addc", "subc")
