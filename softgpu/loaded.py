@@ -14,6 +14,7 @@ from . import sass
 from .contract import DEVICE
 from .declarations import Declarations, short_name
 from .fidelity import Fidelity, fidelity_of
+from .jit.analysis.contraction import contracted
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
@@ -54,7 +55,7 @@ class LoadedModule:
         text = _INLINE_ASM.sub(_of_one_line, text)
         self.text = text
         self.digest = hashlib.sha256(text.encode()).digest()
-        self.program = tell_callers(parse(link(text)))
+        self.program = contracted(tell_callers(parse(link(text))))
         self.image = Image(self.program)
         self._layouts: dict[str, Layout] = {}
         self._watched_layouts: dict[str, Layout] = {}
