@@ -75,12 +75,10 @@ def _uses_of(function: Function) -> _Uses:
             block += 1
             continue
         uses.block[item], uses.place[item] = block, place
-        first, *others = item.operands or (None,)
-        writes = () if isinstance(first, Address) else _registers(first)
-        for name in writes:
+        writes = not isinstance(item.operands[0], Address) if item.operands else 0
+        for name in {name for operand in item.operands[:writes] for name in _registers(operand)}:
             uses.writers.setdefault(name, []).append(item)
-        others = item.operands if isinstance(first, Address) else others
-        for name in {name for operand in others for name in _registers(operand)}:
+        for name in {name for operand in item.operands[writes:] for name in _registers(operand)}:
             uses.readers.setdefault(name, []).append(item)
         block += item.opcode in _ENDS
     return uses
@@ -112,9 +110,11 @@ def _sums(uses: _Uses, product: Instruction, name: str, sign: int = 1) -> list[_
                 return None
             found += more
             continue
-        places = [n for n in (1, 2) if name in _registers(item.operands[n])] if _is_plain(
-            item, "add", "sub"
-        ) else []
+        places = (
+            [n for n in (1, 2) if name in _registers(item.operands[n])]
+            if _is_plain(item, "add", "sub")
+            else []
+        )
         alike = item.modifiers[-1:] == product.modifiers[-1:]
         alike = alike and ("ftz" in item.modifiers) == ("ftz" in product.modifiers)
         if len(places) != 1 or not alike:
@@ -131,10 +131,10 @@ def _product_of(uses: _Uses, operand: object) -> Instruction | None:
     return item if item and _is_plain(item, "mul") and not item.predicate else None
 
 
-def _is_kept(uses: _Uses, product: Instruction, until: Instruction) -> bool:
-    """Whether a product's operands are unchanged where it is to be added."""
-    between = range(uses.place[product], uses.place[until])
-    names = {name for operand in product.operands[1:] for name in _registers(operand)}
+def _is_kept(uses: _Uses, inner: Instruction, until: Instruction) -> bool:
+    """Whether an instruction's operands are unchanged where what it computes is read."""
+    between = range(uses.place[inner], uses.place[until])
+    names = {name for operand in inner.operands[1:] for name in _registers(operand)}
     return not any(
         uses.place[item] in between for name in names for item in uses.writers.get(name, ())
     )
@@ -151,8 +151,8 @@ def _contract(function: Function) -> None:
         if limited := _saturated(uses, item):
             changed[item] = [limited]
     body: list = []
-    for item in function.body:
-        body += changed.get(item, [item]) if isinstance(item, Instruction) else [item]
+    for line in function.body:
+        body += changed.get(line, [line]) if isinstance(line, Instruction) else [line]
     function.body[:] = body
 
 
@@ -224,7 +224,8 @@ def _saturated(uses: _Uses, item: Instruction) -> Instruction | None:
     if not least or least.opcode != "min" or least.modifiers != item.modifiers or least.predicate:
         return None
     number = _bounded(uses, least)
-    if not isinstance(number, Register) or not uses.maker(number):
+    alone = uses.maker(number) or uses.block[least] == uses.block[item]
+    if not isinstance(number, Register) or not alone or not _is_kept(uses, least, item):
         return None
     modifiers = ("sat", "f32", "f32") if len(item.modifiers) == 1 else ("ftz", "sat", "f32", "f32")
     return replace(item, opcode="cvt", modifiers=modifiers, operands=(item.operands[0], number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ...ptx.program import Immediate, Register, Symbol, Vector
+from ...ptx.program import Immediate, Symbol, Vector
 from ..analysis.flow import CARRY
 from ..emit.addresses import symbol_address
 from ..emit.function import FunctionEmitter, Value, instruction
@@ -509,12 +509,8 @@ def _mov(e, item):
     kind = item.modifiers[-1]
     destination, source = item.operands
     if isinstance(source, Vector):
-        parts = [
-            e.load_register(o)
-            if isinstance(o, Register)
-            else e.read(o, f"b{bits_of(kind) // len(source.elements)}")
-            for o in source.elements
-        ]
+        part_kind = f"b{bits_of(kind) // len(source.elements)}"
+        parts = [e.read(part, part_kind) for part in source.elements]
         if not isinstance(destination, Vector):
             e.write(destination, pack(e, parts, f"i{bits_of(kind)}"))
             return
