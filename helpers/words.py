@@ -178,6 +178,18 @@ class Next(Phrase):
     NO_POWERS = "C has no **: multiply."
     ATOMIC_ADDRESS = "An atomic's first argument is an address: out + k, or &out[k]."
     SEMICOLON = "A ; is missing, often at the end of the line before."
+    PARENTHESES = "C needs parentheses: if (...), while (...), for (int i = 0; i < n; ++i)."
+    ADD_X = "threadIdx, blockIdx, blockDim and gridDim have three numbers each: add .x."
+    READ_ONLY = "What is const can only be read: store the result in another array."
+    RETURNS_NOTHING = "A kernel is void, and returns nothing: store the result in an array."
+    SQUARE_BRACKETS = "An element is in square brackets: x[i]."
+    NO_MEMBERS = "In C, arrays and numbers have no methods or attributes."
+    WRITE_TIMES = "Write the * of a product: 2 * x."
+    DECLARE_ONCE = "It has been declared above: leave out the type to assign to it."
+    COMMENT = "A comment begins with //."
+    IN_C = "{name} is Python. In C: {c}."
+    MEANT = "Do you mean {name}?"
+    DECLARE = "Nothing here is called {name}: is it a parameter, or a variable declared above?"
     INCLUDE_NAMES = "Include headers by name: CUDA's, C++'s and cuda_src's *.cuh."
     SAY_TYPE = "Declare the type of the numbers before the kernel: using T = float;"
     WRITE_T = "The notebook compiles it with T = {type}, too: write T(0), and T for float."
@@ -240,7 +252,8 @@ class Next(Phrase):
         "thread wrote them. Which thread should, and where did it write instead?"
     )
     LEFT_OUT = (
-        "The input {expected} is lost: which thread should take it, in which turn of its loop?"
+        "The input {expected} is lost, and there is 0 instead: which thread should take it, in "
+        "which turn of its loop? Or does a comparison begin with 0?"
     )
     NO_INPUT = "{expected} is one of the inputs, but {got} isn't: which line brought it in?"
     NO_INPUT_NOR_PADDING = (
@@ -285,6 +298,10 @@ class Next(Phrase):
         "number by which the whole row is multiplied or divided is wrong: does it come from all of "
         "this row?"
     )
+    BOOLS = (
+        "{true} should be false and are true, {false} should be true and are false: work element "
+        "{place} out by hand."
+    )
     OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
     TOO_FAR = "Every wrong element is {off} too far from 0: what is added to both signs alike?"
     TOO_NEAR = "Every wrong element is {off} too near to 0: what is cut off from both signs alike?"
@@ -326,8 +343,8 @@ class Next(Phrase):
     )
     IN_SUM = "In the sum for element {place}, {part}: which thread should take it, in which turn?"
     CHOSEN = (
-        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
-        "does your line compare these two?"
+        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: does "
+        "any thread see the first, and how does your line compare these two?"
     )
     TERMS = "Each sum has {depth} terms. {how}: {which}. Which turn of the loop is that?"
     OPERAND = (
@@ -375,7 +392,8 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞?"
+        "does it compute ∞ − ∞ or ∞ / ∞? Leave elements out by a condition: 0 · ∞ and 0 · NaN are "
+        "NaN."
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."
@@ -403,9 +421,9 @@ class Next(Phrase):
         "shared memory, and hand it on."
     )
     STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
-    STORED_IN_PIECES = (
-        "A thread stores adjacent data piece by piece: use one wider store, such as a float4 of 16 "
-        "bytes. Or let lanes store neighbours."
+    IN_PIECES = (
+        "A thread accesses adjacent data piece by piece: use one wider access, such as a float4 of "
+        "16 bytes. Or let lanes access neighbours."
     )
     BRANCHES = "Both branches store: choose the value first, and store once."
     NO_ATOMICS = "No atomic is needed here: load and store."
@@ -426,6 +444,10 @@ class Next(Phrase):
     PLAIN = (
         "Use ordinary loads and stores: the clock cannot predict how long threads wait for each "
         "other."
+    )
+    FEWER_REGISTERS = (
+        "A block's threads share 65,536 registers, and yours takes {registers} in each thread: "
+        "__launch_bounds__({threads}) has the compiler use fewer. Or give a block fewer threads."
     )
     SECOND_BLOCK = (
         "A multiprocessor has room for only one block, so nothing else runs while it waits at a "
@@ -498,13 +520,14 @@ class Answer(Phrase):
 
     NONE = "No prediction was made: write yours after `answer =`, and run both cells again."
     GIVE_UP = 'Then you see the measured result. To give up, write `answer = "show"`.'
+    TEXT = "An answer is a number, without quotes or a unit: `answer = 7`, or `answer = (7, 8)`."
     RIGHT = "Right."
     WRONG = "Not so."
     RESULT = "{result}."
     AS_PREDICTED = "{result}, as you predicted."
     COMPARED = "{result}; you predicted {answer}{distance}."
     AWAY = ", {number} away"
-    FOLD_HIGH = ", {number}-fold too high"
-    FOLD_LOW = ", {number}-fold too low"
+    FOLD_HIGH = ", too high by a factor of {number}"
+    FOLD_LOW = ", too low by a factor of {number}"
     PERCENT_HIGH = ", {number}% too high"
     PERCENT_LOW = ", {number}% too low"

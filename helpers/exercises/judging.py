@@ -9,6 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from softgpu.loader import Engine
+from softgpu.phrases import joined
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
@@ -59,9 +60,8 @@ def trial(exercise, kernel, seed=None):
         with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
-        verdict.refuse(
-            "compiler", Refusal.BECAUSE(why=error), nvcc_says.advice(str(error), verdict.text)
-        )
+        advice = nvcc_says.advice(str(error), verdict.text) or Next.FIX_FIRST()
+        verdict.refuse("compiler", Refusal.BECAUSE(why=error), advice)
     except Refused as refused:
         verdict.reasons.append(refused.reason)
     except KeyboardInterrupt:
@@ -248,7 +248,8 @@ class _Trial:
             Run(kernel, launch, rng, target_of(kernel)).run()
         except Refused as refused:
             reason = refused.reason
-            raise Refused(kind, reason.text, advice, case=reason.case) from None
+            said = advice if _is_general(reason) else joined(advice, reason.advice)
+            raise Refused(kind, reason.text, said, case=reason.case) from None
         self.verdict.cases += 1
 
     def _try_far(self, far):
@@ -288,6 +289,7 @@ class _Trial:
         run = self.counted()
         run.watch()
         reports = [run.count(block) for block in _watched(self.judge, run)]
+        _look_for_room(run, reports[0])
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
@@ -437,6 +439,14 @@ def _named(run):
 def _cause(reason):
     """What two launches that are refused for one fault have in common."""
     return reason.kind, reason.text.blanks.get("finding")
+
+
+def _look_for_room(run, report):
+    """Refuse a launch that a GPU refuses, since not even one block has room on a multiprocessor."""
+    if not report.occupancy.blocks:
+        text = Refusal.FAILED(launch=run.launch.what, why=report.prediction.why)
+        words = {"registers": report.registers, "threads": report.thread_count}
+        raise Refused("launch", text, Next.FEWER_REGISTERS(**words), case=run.launch.heading)
 
 
 def _watched(judge, run):
