@@ -305,6 +305,22 @@ def test_vset_compares_parts_of_words_extended_by_their_types_and_gives_or_adds_
         assert (words == want).all(), f"vset{parts}.{x}32.{y}32.{order}{add}"
 
 
+SIZES = """
+extern "C" __global__ void sizes(int *o)
+{
+    asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(o[0]));
+    asm("mov.u32 %0, %total_smem_size;" : "=r"(o[1]));
+    asm("mov.u32 %0, %aggr_smem_size;" : "=r"(o[2]));
+}
+"""
+
+
+def test_shared_memory_is_given_in_units_of_128_bytes_and_the_system_has_1024(memory):
+    sizes = SourceModule(SIZES, no_extern_c=True).get_function("sizes")
+    sizes(memory, block=(1, 1, 1), shared=1000)
+    assert read(memory, 3).tolist() == [1000, 1024, 2024]
+
+
 WIDE = """
 typedef unsigned __int128 wide;
 __global__ void divided(wide *o, const wide *a, const wide *b)
