@@ -14,6 +14,7 @@ from . import sass
 from .contract import DEVICE
 from .declarations import Declarations, short_name
 from .fidelity import Fidelity, fidelity_of
+from .jit.analysis.contraction import contracted
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
@@ -22,7 +23,10 @@ from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
 
-__all__ = ["LoadedModule", "at_work_on"]
+__all__ = ["APART", "LoadedModule", "at_work_on"]
+
+APART = "\n// -fmad=false\n"
+"""Stands in a text whose compiler was told to round products and their sums one by one."""
 
 
 _INLINE_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
@@ -54,7 +58,8 @@ class LoadedModule:
         text = _INLINE_ASM.sub(_of_one_line, text)
         self.text = text
         self.digest = hashlib.sha256(text.encode()).digest()
-        self.program = tell_callers(parse(link(text)))
+        program = tell_callers(parse(link(text)))
+        self.program = program if APART in text else contracted(program)
         self.image = Image(self.program)
         self._layouts: dict[str, Layout] = {}
         self._watched_layouts: dict[str, Layout] = {}

@@ -21,7 +21,7 @@ from .findings import Findings
 from .jit.compile import KernelCode
 from .jit.stages import stages
 from .kernel_facts import facts_of
-from .loaded import LoadedModule, at_work_on
+from .loaded import APART, LoadedModule, at_work_on
 from .mistakes import own_mistake
 from .ptx import PtxError, cubin, fatbin
 from .telling import last_findings
@@ -44,6 +44,7 @@ class Engine:
         self.runtime = contract.open_runtime(path)  # for the software driver's own functions
         self.modules: dict[int, LoadedModule] = {}
         self.prints_tracebacks = settings.debugged()
+        self.rounds_apart = False  # whether programs were compiled by nvcc -fmad=false
         self.findings_fail = True  # whether a sanitized launch with findings fails
         self.tell_findings: Callable[[Findings], None] = _print  # what is done with them, once
         self.tell_watched: Callable[[LoadedModule, str], None] = lambda module, kernel: None
@@ -250,6 +251,7 @@ class Engine:
         else:
             text = data.rstrip(b"\0").decode(errors="replace")
         text, end, _ = text.partition("\n//@@\n")  # see bin/nvcc
+        text += APART if self.rounds_apart else ""
         try:
             module = LoadedModule(text + "\n")
         except PtxError as error:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import runpy
 import sys
 from collections.abc import Iterable
@@ -112,6 +113,8 @@ def _run(words: list[str], asked: _Asked, cuda12: bool) -> int:
     asked.watch(Engine.as_driver())
     runtime.leave_at_exit()
     runtime.tell_user()
+    options = " ".join(words[:split])
+    Engine.as_driver().rounds_apart = bool(re.search(r"-fmad[= ]false\b", options))
     program = load_program(words[:split], toolkit)
     return run_main(program, [Path(sources[0]).stem, *words[split + 1 :]])
 

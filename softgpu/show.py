@@ -22,6 +22,7 @@ from pathlib import Path
 
 from . import contract, sass, settings
 from .declarations import short_name
+from .jit.analysis.contraction import contracted
 from .jit.facts.layout import Image, Layout
 from .jit.stages import STAGES, Stages, stages
 from .mistakes import own_mistake
@@ -112,7 +113,8 @@ def main(command: str = "show", words: list[str] | None = None) -> int:
         there = ", ".join(by_stem.values())
         parser.error(f"no stage is called {', '.join(sorted(unknown))}; there are: {there}")
     try:
-        module = parse(ptx_of(asked.file, asked.arch, [f"-I{folder}" for folder in asked.I]))
+        text = ptx_of(asked.file, asked.arch, [f"-I{folder}" for folder in asked.I])
+        module = contracted(parse(text))
         kernel = kernel_in(module, asked.kernel)
         made = Stages(kernel, asked.build)
         if {*wanted} != {MACHINE}:  # which may be of what this GPU cannot run

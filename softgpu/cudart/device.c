@@ -212,7 +212,33 @@ CUDART cudaProfilerStop(void) { return cudaSuccess; }
     X(sharedMemPerBlockOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)                                   \
     X(reservedSharedMemPerBlock, RESERVED_SHARED_MEMORY_PER_BLOCK)                                 \
     X(maxBlocksPerMultiProcessor, MAX_BLOCKS_PER_MULTIPROCESSOR)                                   \
-    X(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED)
+    X(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED)                                                \
+    X(clusterLaunch, CLUSTER_LAUNCH)                                                               \
+    X(ipcEventSupported, IPC_EVENT_SUPPORTED)                                                      \
+    X(persistingL2CacheMaxSize, MAX_PERSISTING_L2_CACHE_SIZE)                                      \
+    X(accessPolicyMaxWindowSize, MAX_ACCESS_POLICY_WINDOW_SIZE)                                    \
+    X(maxTexture1D, MAXIMUM_TEXTURE1D_WIDTH)                                                       \
+    X(maxTexture2D[0], MAXIMUM_TEXTURE2D_WIDTH)                                                    \
+    X(maxTexture2D[1], MAXIMUM_TEXTURE2D_HEIGHT)                                                   \
+    X(maxTexture2DLinear[0], MAXIMUM_TEXTURE2D_LINEAR_WIDTH)                                       \
+    X(maxTexture2DLinear[1], MAXIMUM_TEXTURE2D_LINEAR_HEIGHT)                                      \
+    X(maxTexture2DLinear[2], MAXIMUM_TEXTURE2D_LINEAR_PITCH)                                       \
+    X(maxTexture2DGather[0], MAXIMUM_TEXTURE2D_GATHER_WIDTH)                                       \
+    X(maxTexture2DGather[1], MAXIMUM_TEXTURE2D_GATHER_HEIGHT)                                      \
+    X(maxTexture3D[0], MAXIMUM_TEXTURE3D_WIDTH)                                                    \
+    X(maxTexture3D[1], MAXIMUM_TEXTURE3D_HEIGHT)                                                   \
+    X(maxTexture3D[2], MAXIMUM_TEXTURE3D_DEPTH)                                                    \
+    X(maxTexture1DLayered[0], MAXIMUM_TEXTURE1D_LAYERED_WIDTH)                                     \
+    X(maxTexture1DLayered[1], MAXIMUM_TEXTURE1D_LAYERED_LAYERS)                                    \
+    X(maxTexture2DLayered[0], MAXIMUM_TEXTURE2D_LAYERED_WIDTH)                                     \
+    X(maxTexture2DLayered[1], MAXIMUM_TEXTURE2D_LAYERED_HEIGHT)                                    \
+    X(maxTexture2DLayered[2], MAXIMUM_TEXTURE2D_LAYERED_LAYERS)                                    \
+    X(maxSurface1D, MAXIMUM_SURFACE1D_WIDTH)                                                       \
+    X(maxSurface2D[0], MAXIMUM_SURFACE2D_WIDTH)                                                    \
+    X(maxSurface2D[1], MAXIMUM_SURFACE2D_HEIGHT)                                                   \
+    X(maxSurface3D[0], MAXIMUM_SURFACE3D_WIDTH)                                                    \
+    X(maxSurface3D[1], MAXIMUM_SURFACE3D_HEIGHT)                                                   \
+    X(maxSurface3D[2], MAXIMUM_SURFACE3D_DEPTH)
 
 /* ---- the driver's functions by name ---- */
 

@@ -58,8 +58,8 @@ static cudaError_t launch(const void *host, void **arguments, const CUlaunchConf
     result = function_of(host, &function);
     if (!result) result = cuLaunchKernelEx(config, function, arguments, NULL);
     result = told_aloud(result);
-    return told(result == CUDA_ERROR_INVALID_VALUE ? (CUresult)cudaErrorInvalidConfiguration
-                                                   : result);
+    bool before = CUDART_VERSION < 13000 && result == CUDA_ERROR_INVALID_VALUE;
+    return told(before ? (CUresult)cudaErrorInvalidConfiguration : result);
 }
 
 static CUlaunchConfig configured(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)

@@ -210,6 +210,16 @@ def test_reductions_of_several_blocks_do_not_race(reductions):
         assert xray.profile(kernel, given, out, *rest, **geometry).nsight()
 
 
+def test_a_box_is_stored_in_whole_pieces_and_subnormals_are_kept(reductions):
+    out = gpuarray.zeros((5, 12), np.float32)
+    rows = in_global(tensor_maps.tiled(out[:, :9], (4, 16), 64))  # 36 bytes, then 12 of padding
+    new = gpuarray.to_gpu(np.full(256, 1e-40, np.float32))
+    reductions.get_function("box_add")(new, out, rows, np.int32(0), np.int32(3), block=(64, 1, 1))
+    want = np.zeros((5, 12), np.float32)
+    want[3:] = 1e-40
+    np.testing.assert_array_equal(out.get(), want)
+
+
 def unswizzled(flat, swizzle):
     chunks = flat.view(np.uint8).reshape(-1, 16)
     place = np.arange(len(chunks))

@@ -38,7 +38,7 @@ met: 512 of 512
 pitched: 4 15
 other file: 42
 freed twice: cudaErrorInvalidValue
-too large a block: cudaErrorInvalidConfiguration
+too large a block: cudaErrorInvalidValue
 told once: cudaSuccess
 mipmaps: cudaErrorNotSupported
 reset: cudaSuccess

@@ -305,6 +305,53 @@ def test_vset_compares_parts_of_words_extended_by_their_types_and_gives_or_adds_
         assert (words == want).all(), f"vset{parts}.{x}32.{y}32.{order}{add}"
 
 
+SIZES = """
+extern "C" __global__ void sizes(int *o)
+{
+    asm("mov.u32 %0, %dynamic_smem_size;" : "=r"(o[0]));
+    asm("mov.u32 %0, %total_smem_size;" : "=r"(o[1]));
+    asm("mov.u32 %0, %aggr_smem_size;" : "=r"(o[2]));
+}
+"""
+
+
+def test_shared_memory_is_given_in_units_of_128_bytes_and_the_system_has_1024(memory):
+    sizes = SourceModule(SIZES, no_extern_c=True).get_function("sizes")
+    sizes(memory, block=(1, 1, 1), shared=1000)
+    assert read(memory, 3).tolist() == [1000, 1024, 2024]
+
+
+WIDE = """
+typedef unsigned __int128 wide;
+__global__ void divided(wide *o, const wide *a, const wide *b)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned x = a[i], y = b[i], less, more, kept, lost;
+    asm("sub.cc.u32 %0, %2, %3; addc.u32 %1, 0, 0;" : "=r"(less), "=r"(kept) : "r"(x), "r"(y));
+    asm("add.cc.u32 %0, %2, %3; subc.u32 %1, 0, 0;" : "=r"(more), "=r"(lost) : "r"(x), "r"(y));
+    o[3 * i] = a[i] / b[i];
+    o[3 * i + 1] = a[i] % b[i];
+    o[3 * i + 2] = less + ((wide)kept << 32) + ((wide)more << 64) + ((wide)lost << 96);
+}
+"""
+
+
+def test_the_carry_is_set_where_nothing_was_borrowed_as_division_of_128_bits_expects():
+    words = np.random.default_rng(5).choice(AWKWARD, (2, 1024, 4))
+    words[1, :, 0] |= 1
+    words[1, ::3, 2:] = 0
+    got = np.empty((1024, 3, 4), np.uint32)
+    divided = SourceModule(WIDE).get_function("divided")
+    divided(cuda.Out(got), *map(cuda.In, words), block=(64, 1, 1), grid=(16, 1))
+    numbers = [[int.from_bytes(w.tobytes(), "little") for w in side] for side in words]
+    for (x, y), found in zip(zip(*numbers, strict=True), got, strict=True):
+        left, right = x % 2**32, y % 2**32
+        kept, lost = left >= right, left + right < 2**32
+        flags = [(left - right) % 2**32, kept, (left + right) % 2**32, lost * (2**32 - 1)]
+        wants = [x // y, x % y, sum(n << 32 * k for k, n in enumerate(flags))]
+        assert [int.from_bytes(w.tobytes(), "little") for w in found] == wants, (x, y)
+
+
 def test_a_kernel_may_be_named_like_a_function_of_the_driver(module, memory):
     module.get_function("sg_load")(memory, block=(32, 1, 1))
     assert (read(memory, 32) == 5).all()

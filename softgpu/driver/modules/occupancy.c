@@ -21,7 +21,7 @@ CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfuncti
         return fail(CUDA_ERROR_INVALID_VALUE, "blocks of %d threads, flags %u", threads, flags);
     CUresult result = kernel_learn_attributes(kernel);
     if (result) return result;
-    bool fits = (unsigned)threads <= kernel->max_threads && dynamic_shared <= BLOCK_MOST_SHARED;
+    bool fits = threads <= BLOCK_THREADS && dynamic_shared <= kernel->max_dynamic_shared;
     uint32_t shared = kernel->static_shared + (fits ? dynamic_shared : 0);
     *blocks = fits ? sg_occupancy(threads, kernel->registers, shared) : 0;
     return CUDA_SUCCESS;

@@ -259,10 +259,10 @@ static uint32_t size_of(uint32_t type)
 }
 
 void atomic_reduce(const Warp *w, uint32_t op, uint32_t type, uint64_t address, const void *data,
-                   uint32_t bytes)
+                   uint32_t bytes, bool flushes)
 {
-    const bool shared = address - (uint64_t)w->shared < SM_SHARED;
-    const bool alone = shared || w->worker->job->alone;
+    const bool inside = address - (uint64_t)w->shared < SM_SHARED;
+    const bool alone = inside || w->worker->job->alone, shared = inside || !flushes;
     for (uint32_t at = 0; at < bytes; at += size_of(type), address += size_of(type))
         update(op, type, &address, 1, shared, (const char *)data + at, NULL, NULL, alone);
 }

@@ -8,11 +8,13 @@
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_INSTRUCTION
 enum { SHARED_ALIGN = 128 };
+enum { FLOAT32_FTZ = 10, TFLOAT32_FTZ = 12 }; /* types of a map that flush subnormals */
 
 /* One copy: which box of which array. */
 typedef struct {
     Warp *w;
     uint32_t site, lane;
+    bool stores;
     TensorMap map;
     int64_t at[MOST_RANK]; /* where the box begins */
     int32_t offsets[3];    /* of im2col */
@@ -115,6 +117,8 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
     for (int64_t n = 0; n < line_bytes(map); n += PIECE) {
         const int64_t first = b->at[0] * size + n;
         int64_t bytes = inside && first >= 0 && first < end ? MIN(end - first, (int64_t)PIECE) : 0;
+        if (b->stores && bytes && map->rank > 1) /* all of a piece, up to the next line */
+            bytes = MIN((int64_t)PIECE, (int64_t)(b->array.end - line) - first);
         const uint64_t place = *to + (uint64_t)n - (uint64_t)b->memory;
         const uint64_t moved = place ^ (place >> 7 & mask) << 4;
         const uint64_t from = bytes ? line + (uint64_t)first : 0;
@@ -253,7 +257,8 @@ static void reduce_piece(const Box *b, void *shared, uint64_t global, uint32_t b
     read_piece(b, copy, shared, piece);
     if (!copy->access || bytes < PIECE ||
         copy->access->admit(b->w, copy->written, there, 1u << b->lane))
-        atomic_reduce(b->w, copy->operation, copy->type, global, piece, bytes);
+        atomic_reduce(b->w, copy->operation, copy->type, global, piece, bytes,
+                      b->map.type == FLOAT32_FTZ || b->map.type == TFLOAT32_FTZ);
 }
 
 /* What can be reduced: for each type of a map the type of atomics and the operations, as bits. */
@@ -299,6 +304,7 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
         Box b = {.w = w,
                  .site = stores ? written : read,
                  .lane = lane,
+                 .stores = stores,
                  .shared = shared[lane],
                  .memory = owner->shared};
         for (uint32_t n = 0; n < rank; n++) b.at[n] = at[n * LANES + lane];

@@ -50,9 +50,10 @@ void fault_forget(void);
 
 /* ---- access.c, atomic.c ---- */
 
-/* Reduce a bulk copy's elements into memory, one after the other; the memory has been checked. */
+/* Reduce a bulk copy's elements into memory, one after the other; the memory has been checked.
+   flushes: subnormal floats in global memory become 0. */
 void atomic_reduce(const Warp *warp, uint32_t op, uint32_t type, uint64_t address, const void *data,
-                   uint32_t bytes);
+                   uint32_t bytes, bool flushes);
 /* Return the end of the readable memory that contains the lane's address; 0: not readable. */
 uint64_t access_readable_end(Warp *warp, uint32_t lane, uint64_t address);
 

@@ -102,6 +102,21 @@ static Channel channel_of(const Texels *texels, const char *at, bool as_float)
     return c;
 }
 
+/* A channel of the border: a float's bits, or what fractions of elements can say of the float. */
+static Channel border_of(const TexelObject *t, float border)
+{
+    static const float most[] = {
+        [FORMAT_U8] = 255, [FORMAT_U16] = 65535, [FORMAT_S8] = 127, [FORMAT_S16] = 32767};
+    const uint32_t format = t->texels.format;
+    Channel c = {.f = border};
+    if (format == FORMAT_HALF) return c;
+    if (t->gives_floats && format < sizeof most / sizeof *most && most[format] > 0) {
+        const float least = format == FORMAT_S8 || format == FORMAT_S16 ? -1 : 0;
+        c.u = (uint32_t)(int32_t)rintf(most[format] * fmaxf(least, fminf(border, 1)));
+    }
+    return channel_of(&t->texels, (const char *)&c, t->gives_floats);
+}
+
 /* The element at numbers that may lie outside. Channels that it has not are zero. */
 static void read_element(const TexelObject *t, const int64_t *at, uint32_t layer, Channel *out)
 {
@@ -123,8 +138,7 @@ static void read_element(const TexelObject *t, const int64_t *at, uint32_t layer
                                 (const char *)row + (uint64_t)i[0] * texels->element +
                                     n * (texels->element / texels->channels),
                                 t->gives_floats);
-        else if (t->gives_floats) out[n].f = border;
-        else out[n].u = (uint32_t)(int32_t)border;
+        else out[n] = border_of(t, border);
     }
 }
 

@@ -44,9 +44,13 @@ def special(e, name: str) -> Value:
         return e.constant(_OF_DEVICE[name], "i32")
     if name == "gridid":
         return e.resize(e.warp_value("grid_id", "i32"), "i64")
-    if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
-        field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
-        return e.warp_value(field, "i32")
+    if name == "dynamic_smem_size":
+        return e.warp_value("dynamic_shared", "i32")
+    if name == "total_smem_size":
+        unit = DEVICE["shared_unit"]
+        return e.op("and", e.op("add", e.warp_value("shared_bytes", "i32"), unit - 1), -unit)
+    if name == "aggr_smem_size":
+        return e.op("add", e.warp_value("shared_bytes", "i32"), RESERVED_SHARED["cap"])
     if name in ("clock", "clock64", "clock_hi"):
         ticks = Value(e.call("i64", "sg_clock", "ptr %w"), "i64", True)
     elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):

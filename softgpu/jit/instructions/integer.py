@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ...ptx.program import Immediate, Register, Symbol, Vector
+from ...ptx.program import Immediate, Symbol, Vector
 from ..analysis.flow import CARRY
 from ..emit.addresses import symbol_address
 from ..emit.function import FunctionEmitter, Value, instruction
@@ -47,19 +47,22 @@ def _carry(e: FunctionEmitter) -> Value:
 
 
 def _with_carry(e, item, a, b, carry: Value | None) -> None:
-    """Emit a + b + carry or a - b - borrow; set the carry flag if requested."""
+    """Emit a + b + carry or a - b - borrow; set the carry flag if requested.
+
+    After a subtraction the flag is set if nothing was borrowed: 128-bit division adds it."""
     subtract = item.opcode in ("sub", "subc")
     operation, test = ("sub", "icmp ult") if subtract else ("add", "icmp ult")
     first = e.op(operation, a, b)
     flag = e.compare(test, a, b) if subtract else e.compare(test, first, a)
     if carry is not None:
+        carry = e.invert(carry) if subtract else carry
         amount = e.convert("zext", carry, first.element)
         second = e.op(operation, first, amount)
         again = e.compare(test, first, amount) if subtract else e.compare(test, second, first)
         first, flag = second, e.op("or", flag, again)
     e.write(item.operands[0], first)
     if "cc" in item.modifiers:
-        e.write(CARRY, flag)
+        e.write(CARRY, e.invert(flag) if subtract else flag)
 
 
 @instruction("addc", "subc")
@@ -506,12 +509,8 @@ def _mov(e, item):
     kind = item.modifiers[-1]
     destination, source = item.operands
     if isinstance(source, Vector):
-        parts = [
-            e.load_register(o)
-            if isinstance(o, Register)
-            else e.read(o, f"b{bits_of(kind) // len(source.elements)}")
-            for o in source.elements
-        ]
+        part_kind = f"b{bits_of(kind) // len(source.elements)}"
+        parts = [e.read(part, part_kind) for part in source.elements]
         if not isinstance(destination, Vector):
             e.write(destination, pack(e, parts, f"i{bits_of(kind)}"))
             return
