@@ -22,6 +22,7 @@ from helpers.words import Kind, Next, Part, Refusal, Shown  # noqa: E402
 from softgpu import words as softgpu_words  # noqa: E402
 from softgpu.faults import FaultKind  # noqa: E402
 from softgpu.phrases import Said, joined  # noqa: E402
+from softgpu.tests.facts import refused  # noqa: E402
 from softgpu.words import Does, FindingKind, Happened, Place, Thread  # noqa: E402
 
 PAGES = translate.edition()
@@ -142,7 +143,7 @@ def test_numbers_that_change_alone_need_no_translator(english, chinese, now, wan
     assert entry.fuzzy == (not want) and entry.msgstr == (want or chinese)
 
 
-@pytest.mark.parametrize("language", ["zh", "", "xx"])
+@pytest.mark.parametrize("language", ["zh", "", "en"])
 def test_the_lab_is_in_the_language_that_is_asked_for(language, tmp_path, monkeypatch):
     monkeypatch.setattr(work, "WORK", tmp_path)
     monkeypatch.setenv("COURSE_LANGUAGE", language)
@@ -157,6 +158,14 @@ def test_the_lab_is_in_the_language_that_is_asked_for(language, tmp_path, monkey
             assert target.startswith(("http", "../")) or (tmp_path / target).exists(), target
             if target.startswith("../"):
                 assert (ROOT / "work" / target).resolve().exists(), target
+
+
+def test_a_language_that_is_not_there_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(work, "WORK", tmp_path)
+    monkeypatch.setenv("COURSE_LANGUAGE", "xx")
+    with refused(SystemExit, "xx", "en and zh"):
+        work.update()
+    assert not any(tmp_path.iterdir())
 
 
 def in_chinese(text, monkeypatch):
