@@ -19,6 +19,7 @@ constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
 constexpr int BOXED = 0;
+constexpr int TURNED = 0;
 constexpr int SPLITS = 1;  // of k, that a cluster adds
 
 struct Copies {
@@ -42,11 +43,10 @@ __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long l
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
-    constexpr bool TURNED = is_turned<T, A_ALONG_K>();
     auto results = [=](Tile tile) {
         return Product<Out, Acc, C_PACK>{c + tile.z * m * n, TURNED ? n : m, TURNED ? m : n};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS>(
+    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS, TURNED>(
         Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
 }
 

@@ -93,14 +93,19 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
                                                             sum[first / 2 + i + 1]};
         }
         __syncwarp();
+        if constexpr (AT_ONCE == 0)
+            result.template store_lines<HIGH, PATCH_COLUMNS>(
+                top, left + first, [&](int row, int column)
+                { return patch[row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT)]; });
+        else
 #pragma unroll(AT_ONCE < 4 ? 8 : 1)
-        for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
-            int row = n / (PATCH_COLUMNS / AT_ONCE),
-                column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
-            float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
-            result.store(top + row, left + first + column,
-                         *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
-        }
+            for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
+                int row = n / (PATCH_COLUMNS / AT_ONCE),
+                    column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
+                float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
+                result.store(top + row, left + first + column,
+                             *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
+            }
     }
 }
 
@@ -176,6 +181,35 @@ __device__ void store_turned(Result result, int top, int left, float (&sum)[COLU
                      Packed<float, 2>{sum[i], sum[i + 2]});
 }
 
+// Stores a tile whose rows become columns of the result: a warp has 16 neighbours of each line of it. Lines of a patch are
+// padded, so that what is written at once, 8 neighbours of 4 lines, lies in different banks.
+template <int COLUMNS, typename Result>
+__device__ void store_across(Result result, int top, int left, float (&sum)[COLUMNS / 2],
+                             float *patch)
+{
+    constexpr int AT_ONCE = Result::AT_ONCE, PITCH = HIGH + 4, LINES = COLUMNS % 32 ? 16 : 32;
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int at = 0; at < COLUMNS; at += LINES) {
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < LINES / 2; ++i) {
+            int line = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            patch[line * PITCH + lane / 4 + i / 2 % 2 * 8] = sum[at / 2 + i];
+        }
+        __syncwarp();
+        if constexpr (AT_ONCE == 0)
+            result.template store_lines<LINES, HIGH>(left + at, top, [&](int line, int column)
+                                                     { return patch[line * PITCH + column]; });
+        else
+            for (int n = lane; n < LINES * HIGH / AT_ONCE; n += 32) {
+                int line = n / (HIGH / AT_ONCE), column = n % (HIGH / AT_ONCE) * AT_ONCE;
+                result.store(left + at + line, top + column,
+                             *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
+            }
+    }
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>
@@ -243,13 +277,36 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
+// Stores sums of rows `row` and 8 more, of two columns. TURNED: these are lines of the result, of which HELD rows are
+// neighbours; others are those of the next four lanes, and two lanes share theirs.
+template <bool TURNED, bool HELD, typename Result>
+__device__ void store_joined(Result result, int row, int column, float4 sum)
+{
+    if constexpr (!TURNED) {
+        result.store(row, column, Packed<float, 2>{sum.x, sum.y});
+        result.store(row + 8, column, Packed<float, 2>{sum.z, sum.w});
+    } else if constexpr (HELD) {
+        result.store(column, row, Packed<float, 2>{sum.x, sum.z});
+        result.store(column + 1, row, Packed<float, 2>{sum.y, sum.w});
+    } else {
+        bool odd = row % 2;
+        float upper = __shfl_xor_sync(~0u, odd ? sum.x : sum.y, 4);
+        float lower = __shfl_xor_sync(~0u, odd ? sum.z : sum.w, 4);
+        using Two = Packed<float, 2>;
+        result.store(column + odd, row - odd, odd ? Two{upper, sum.y} : Two{sum.x, upper});
+        result.store(column + odd, row + 8 - odd, odd ? Two{lower, sum.w} : Two{sum.z, lower});
+    }
+}
+
 // Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through the
 // memory of the stages, which all threads have read; row: the first of a thread's two rows.
-template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, typename Result>
+template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, bool HELD, typename Result>
 __device__ void join(Result result, int row, int left, const float (&sum)[COLUMNS / 2],
                      unsigned char *stages)
 {
     constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8;
+    constexpr int EACH = (FOURS + SPLITS - 1) / SPLITS, MOST = 16 / SPLITS;  // loads take long
+    constexpr int TOGETHER = EACH < MOST ? EACH : MOST;
     float4 *mine = reinterpret_cast<float4 *>(stages) + threadIdx.x;
     asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
 #pragma unroll
@@ -257,22 +314,24 @@ __device__ void join(Result result, int row, int left, const float (&sum)[COLUMN
         mine[n * THREADS] = make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
     arrive_in_cluster();
     wait_in_cluster();  // all blocks have left their sums
-    int rank = blockIdx.x % SPLITS;
+    int rank = blockIdx.x % SPLITS, last = FOURS * (rank + 1) / SPLITS - 1;
 #pragma unroll 1
-    for (int n = FOURS * rank / SPLITS; n < FOURS * (rank + 1) / SPLITS; ++n) {
-        float4 part[SPLITS], all = {};
+    for (int first = FOURS * rank / SPLITS; first <= last; first += TOGETHER) {
+        float4 part[TOGETHER][SPLITS];
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p) part[p] = *in_block(mine + n * THREADS, p);
+        for (int i = 0; i < TOGETHER * SPLITS; ++i) {
+            int n = min(first + i / SPLITS, last);
+            part[i / SPLITS][i % SPLITS] = *in_block(mine + n * THREADS, i % SPLITS);
+        }
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p)
-            all.x += part[p].x, all.y += part[p].y, all.z += part[p].z, all.w += part[p].w;
-        int column = left + n * 8 + threadIdx.x % 4 * 2;
-        if constexpr (TURNED) {
-            result.store(column, row, Packed<float, 2>{all.x, all.z});
-            result.store(column + 1, row, Packed<float, 2>{all.y, all.w});
-        } else {
-            result.store(row, column, Packed<float, 2>{all.x, all.y});
-            result.store(row + 8, column, Packed<float, 2>{all.z, all.w});
+        for (int i = 0; i < TOGETHER; ++i) {
+            float4 all = {};
+#pragma unroll
+            for (int p = 0; p < SPLITS; ++p)
+                all.x += part[i][p].x, all.y += part[i][p].y, all.z += part[i][p].z,
+                    all.w += part[i][p].w;
+            int column = left + (first + i) * 8 + threadIdx.x % 4 * 2;
+            if (first + i <= last) store_joined<TURNED, HELD>(result, row, column, all);
         }
     }
     arrive_in_cluster();
@@ -280,7 +339,8 @@ __device__ void join(Result result, int row, int left, const float (&sum)[COLUMN
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          int APART = 0, bool BOXED = false, int SPLITS = 1, typename AllTiles, typename Copy,
+          int APART = 0, bool BOXED = false, int SPLITS = 1,
+          bool TURNED = is_turned<T, A_ALONG_K>(), typename AllTiles, typename Copy,
           typename Results>
 __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes)
 {
@@ -367,12 +427,15 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
         int top = tile.top + warp * HIGH;
         if constexpr (SPLITS > 1) {
             tile.z /= SPLITS;
-            join<ROWS, COLUMNS, SPLITS, HOLDS>(results(tile),
-                                               HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4,
-                                               tile.left, sum, stages);
+            join<ROWS, COLUMNS, SPLITS, TURNED, HOLDS>(
+                results(tile), HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4, tile.left, sum,
+                stages);
             return;
         }
         if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
+        else if constexpr (TURNED)
+            store_across<COLUMNS>(results(tile), top, tile.left, sum,
+                                  reinterpret_cast<float *>(patch));
         else if constexpr (BOXED)
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));

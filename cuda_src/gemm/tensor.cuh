@@ -261,11 +261,17 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
                                                               sum[m][n][lower * 2 + 1]};
             }
         __syncwarp();
-        for (int n = lane; n < HIGH * WARP_COLUMNS / Out::AT_ONCE; n += 32) {
-            int row = n * Out::AT_ONCE / WARP_COLUMNS, column = n * Out::AT_ONCE % WARP_COLUMNS;
-            out.store(top + y + m * HIGH + row, left + x + column,
-                      *reinterpret_cast<Packed<Acc, Out::AT_ONCE> *>(own + row * PADDED + column));
-        }
+        if constexpr (Out::AT_ONCE == 0)
+            out.template store_lines<HIGH, WARP_COLUMNS>(
+                top + y + m * HIGH, left + x,
+                [&](int row, int column) { return own[row * PADDED + column]; });
+        else
+            for (int n = lane; n < HIGH * WARP_COLUMNS / Out::AT_ONCE; n += 32) {
+                int row = n * Out::AT_ONCE / WARP_COLUMNS, column = n * Out::AT_ONCE % WARP_COLUMNS;
+                out.store(
+                    top + y + m * HIGH + row, left + x + column,
+                    *reinterpret_cast<Packed<Acc, Out::AT_ONCE> *>(own + row * PADDED + column));
+            }
         __syncwarp();
     }
 }

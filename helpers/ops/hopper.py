@@ -25,6 +25,7 @@ PANEL = DEEP  # columns of a box of lines across k
 MOST_COORDINATE = 1 << 31
 LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
+MOST_SHARED, MOST_STAGES = 225 << 10, 14  # bytes of a narrow tile's patches and stages
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
 JOINED_US, JOINED_TILE_US = 2.0, 1e-4  # until a cluster has added splits, and of each element
 CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
@@ -62,7 +63,7 @@ class BoxCall(KernelCall):
 class Tile:
     """A block's tile. The times are an H200's. step_us: per 128 bytes along k; float8_us: the same
     for 8-bit floats, which are summed apart, or None if they don't use this tile; rest_us: for
-    everything before and after."""
+    everything before and after; is_narrow: whether its rows are columns of a product of halves."""
 
     rows: int
     columns: int
@@ -70,6 +71,7 @@ class Tile:
     step_us: float
     rest_us: float
     float8_us: float | None = None
+    is_narrow: bool = False
 
     @property
     def threads(self):
@@ -77,7 +79,8 @@ class Tile:
 
     @property
     def shared_bytes(self):
-        lines = self.rows + ceil_divide(self.columns, PANEL) * PANEL
+        panel = 1 if self.is_narrow else PANEL  # its columns lie along k
+        lines = self.rows + ceil_divide(self.columns, panel) * panel
         return self.stages * lines * LINE + self.rows // 16 * PATCH_BYTES
 
 
@@ -94,6 +97,23 @@ TILES = (
 )
 
 
+NARROW = (16, 32, 48, *range(64, 257, 32))  # columns of narrow tiles
+NARROW_US = {64: (0.105, 0.0011), 128: (0.2, 0.0014)}  # of a step, and of each column, by rows
+
+
+def _narrow(m):
+    """Return the tiles that m rows of a product, as their columns, fill best."""
+    found, least = [], ceil_divide(m, NARROW[-1])
+    for across in range(least, least + 2):
+        columns = next(size for size in NARROW if size * across >= m)
+        for rows, (step_us, each_us) in NARROW_US.items():
+            room = MOST_SHARED - rows // 16 * PATCH_BYTES
+            stages = min(MOST_STAGES, room // ((rows + columns) * LINE))
+            told = step_us + columns * each_us, 0.15 + 0.002 * columns
+            found.append(Tile(rows, columns, stages, *told, is_narrow=True))
+    return found
+
+
 @dataclass(frozen=True)
 class Tiling(tuning.Tiling):
     """How blocks of warpgroups divide a product. steps: along k, of 128 bytes."""
@@ -102,25 +122,31 @@ class Tiling(tuning.Tiling):
 
     BY = " by warpgroups"
 
+    @property
+    def name(self):
+        """Return what is remembered of it."""
+        return super().name + " turned" * self.tile.is_narrow
+
     @classmethod
-    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1), pack=None):
-        """Return all tilings. turned: whether a tile's rows are the product's columns;
-        joins: whether a cluster of blocks adds the splits of a tile; touched: of how many lines of
-        memory 128 bytes of a and of b are parts; pack: elements that are stored at once, if not as
-        many as n allows."""
-        if turned:
-            m, n, touched = n, m, touched[::-1]
+    def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1), pack=None,
+             across=False):  # fmt: skip
+        """Return all tilings. turned: whether a tile's rows are the product's columns; across:
+        whether they may be; joins: whether a cluster of blocks adds the splits of a tile; touched:
+        of how many lines of memory 128 bytes of a and of b are parts; pack: elements that are
+        stored at once, if not as many as n allows."""
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         alone_us = 0 if turned else ALONE_US.get(pack or packed(n, "half"), 0)
-        for tile in TILES:
+        for tile in (*TILES, *(_narrow(m) if across else ())):
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
             if step_us is None or tile.columns % PANEL and not joins:
                 continue  # convolutions store whole panels
+            down, along, (of_a, of_b) = m, n, touched
+            if turned or tile.is_narrow:
+                down, along, (of_b, of_a) = n, m, touched
             step_us *= TURNED if turned else 1
             rest_us = tile.rest_us + tile.columns * alone_us
-            lines = tile.rows * touched[0] + tile.columns * touched[1]
-            step_us = max(step_us, lines / LINES_PER_US)
-            tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
+            step_us = max(step_us, (tile.rows * of_a + tile.columns * of_b) / LINES_PER_US)
+            tiles = ceil_divide(down, tile.rows) * ceil_divide(along, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(min(most, MOST_JOINED) if joins else most):
                 if (splits - 1) * ceil_divide(steps, splits) >= steps:
@@ -195,14 +221,15 @@ def launch(tiling, sizes, batch, kind, out, lying):
     line_a, line_b, batch_a, batch_b = (int(step) for step in strides)
     operands = [(m, line_a, batch_a, choices["A_ALONG_K"])]
     operands.append((n, line_b, batch_b, choices["B_ALONG_K"]))
-    turned = kind.b_either_way and not choices["B_ALONG_K"]
+    held = kind.b_either_way and not choices["B_ALONG_K"]
+    turned = held or tile.is_narrow
     if turned:
         operands.reverse()
     choices = {f"{x}_STEP": int(step > 0) for x, (_, _, step, _) in zip("AB", operands)}
     if not kind.is_float8:
         choices |= {f"{x}_ALONG_K": along for x, (*_, along) in zip("AB", operands)}
-    few = turned or tiling.joined
-    choices["C_PACK"] = min(2, packed(n, out)) if few else packed(n, out)
+        choices["TURNED"] = int(turned)
+    choices["C_PACK"] = min(2 if held or tiling.joined else 8, packed(n, out))
     choices["SPLITS"] = tiling.splits if tiling.joined else 1
 
     def operand(address, lines, lying):
@@ -219,4 +246,4 @@ def launch(tiling, sizes, batch, kind, out, lying):
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
     rows = operands[0][0], operands[1][0]
     return tiling.call(maps, file, choices, kind, out, *rows, *counts, batch=batch,
-                       lines=None if few else (m, n))  # fmt: skip
+                       lines=None if turned or tiling.joined else (m, n))  # fmt: skip

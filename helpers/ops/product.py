@@ -487,6 +487,7 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
             told = {"turned": turned, "joins": True, "touched": _touched(ways, dtype)}
+            told["across"] = kind.is_either_way and ways[0].by_rows
             by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
     else:
