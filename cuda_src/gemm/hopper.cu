@@ -21,6 +21,7 @@ constexpr int STAGES = 4;
 constexpr int BOXED = 0;
 constexpr int TURNED = 0;
 constexpr int SPLITS = 1;  // of k, that a cluster adds
+constexpr int BESIDE = 1;  // blocks of a cluster that share tiles of b, each with tiles of its own
 
 struct Copies {
     const Map &of_a, &of_b;
@@ -33,7 +34,9 @@ struct Copies {
     __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
         copy_lines<T, A_ALONG_K, ROWS>(a, of_a, top, step, product * A_STEP, barrier);
-        copy_lines<T, B_ALONG_K, COLUMNS>(b, of_b, left, step, product * B_STEP, barrier);
+        if constexpr (BESIDE > 1)
+            share_lines<T, B_ALONG_K, COLUMNS, BESIDE>(b, of_b, left, step, product * B_STEP, barrier);
+        else copy_lines<T, B_ALONG_K, COLUMNS>(b, of_b, left, step, product * B_STEP, barrier);
         ++step;
     }
 };
@@ -46,8 +49,8 @@ __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long l
     auto results = [=](Tile tile) {
         return Product<Out, Acc, C_PACK>{c + tile.z * m * n, TURNED ? n : m, TURNED ? m : n};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS, TURNED>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
+    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS, TURNED, BESIDE>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch, BESIDE), copies, results, maps.of[BOXED * 2]);
 }
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS),
@@ -55,14 +58,14 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS),
                                                        Out *c, long long m, long long n, int steps,
                                                        int splits, int batch)
 {
-    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, splits, batch);
+    if constexpr (SPLITS * BESIDE == 1) product(maps, c, m, n, steps, splits, batch);
 }
 
 // A launch in clusters, even of one block, would keep some multiprocessors from the kernel above.
-extern "C" __global__ __cluster_dims__(SPLITS)
+extern "C" __global__ __cluster_dims__(SPLITS *BESIDE)
     __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
                                                      Out *c, long long m, long long n, int steps,
                                                      int splits, int batch)
 {
-    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, splits, batch);
+    if constexpr (SPLITS * BESIDE > 1) product(maps, c, m, n, steps, splits, batch);
 }

@@ -48,8 +48,9 @@ struct Tile {
 template <int ROWS, int COLUMNS>
 struct Tiles {
     int down, across, splits, each, steps, count;
-    __device__ Tiles(long long m, long long n, int steps, int splits, int batch)
-        : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
+    // beside: tiles one below the other that a cluster makes together; some may have no row.
+    __device__ Tiles(long long m, long long n, int steps, int splits, int batch, int beside = 1)
+        : down((m + ROWS * beside - 1) / (ROWS * beside) * beside), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
           each(splits > 1 ? (steps + splits - 1) / splits : steps), steps(steps),
           count(down * across * splits * batch)
     {
@@ -340,7 +341,7 @@ __device__ void join(Result result, int row, int left, const float (&sum)[COLUMN
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
           int APART = 0, bool BOXED = false, int SPLITS = 1,
-          bool TURNED = is_turned<T, A_ALONG_K>(), typename AllTiles, typename Copy,
+          bool TURNED = is_turned<T, A_ALONG_K>(), int BESIDE = 1, typename AllTiles, typename Copy,
           typename Results>
 __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes)
 {
@@ -362,11 +363,12 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
         if (threadIdx.x % GROUP < 32 && is_elected()) {
             for (int n = 0; n < STAGES; ++n)
                 begin_barrier(full + n * 8, 1),
-                    begin_barrier(empty + n * 8, GROUPS * GROUP / READER);
+                    begin_barrier(empty + n * 8, BESIDE * GROUPS * GROUP / READER);
             show_barriers();
         }
         __syncwarp();
-        signal_barriers<block_of(ROWS)>();
+        if (BESIDE > 1) meet_in_cluster();
+        else signal_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
         if (threadIdx.x % GROUP >= 32) return;
         for (int number = first; number < tiles.count; number += then) {
@@ -385,13 +387,19 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
         }
         return;
     }
-    wait_barriers<block_of(ROWS)>();
+    if (BESIDE > 1) meet_in_cluster();
+    else wait_barriers<block_of(ROWS)>();
     if (GROUPS > 1) take_registers<232>();
     if (APART && group == 1) signal_turn<GROUPS>(group);  // to the first
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
     int turn = 0, row = HOLDS ? held_row(warp) : 0;
+    auto done = [](unsigned barrier) {  // a stage is read, for all blocks that fill it
+        int reader = threadIdx.x % READER;
+        if (BESIDE > 1 && reader < BESIDE) arrive_in_block(barrier, reader);
+        else if (reader == 0) arrive(barrier);
+    };
     for (int number = first; number < tiles.count; number += then) {
         Tile tile;
         float sum[COLUMNS / 2];
@@ -406,24 +414,24 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
             if (step == 0) tile = tile_of[stage];
             if constexpr (APART) {
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
-                if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
+                done(empty + stage * 8);
             } else if constexpr (HOLDS) {
                 unsigned held[HELD];
                 wait_for_products<0>();  // until then they use what is held
-                if (step > 0 && threadIdx.x % READER == 0) arrive(before);
+                if (step > 0) done(before);
                 hold(held, stages + stage * STAGE, row);
                 multiply_stage<T>(sum, held, b, step > 0);
                 before = empty + stage * 8;
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
                 wait_for_products<1>();  // the previous stage's products are done: it is empty
-                if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
+                if (step > 0) done(before);
                 before = empty + stage * 8;
             }
             advance();
         } while (++step < tile.steps);
         wait_for_products<0>();
-        if (!APART && threadIdx.x % READER == 0) arrive(before);
+        if (!APART) done(before);
         int top = tile.top + warp * HIGH;
         if constexpr (SPLITS > 1) {
             tile.z /= SPLITS;
@@ -440,5 +448,6 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }
-    if (BOXED) wait_for_stores<0>();  // their memory goes with the block
+    if (BOXED) wait_for_stores<0>();    // their memory goes with the block
+    if (BESIDE > 1) meet_in_cluster();  // so do barriers, at which another block arrives
 }

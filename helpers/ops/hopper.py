@@ -101,11 +101,11 @@ NARROW = (16, 32, 48, *range(64, 257, 32))  # columns of narrow tiles
 NARROW_US = {64: (0.105, 0.0011), 128: (0.2, 0.0014)}  # of a step, and of each column, by rows
 
 
+@cache
 def _narrow(m):
-    """Return the tiles that m rows of a product, as their columns, fill best."""
-    found, least = [], ceil_divide(m, NARROW[-1])
-    for across in range(least, least + 2):
-        columns = next(size for size in NARROW if size * across >= m)
+    """Return the tiles whose columns are rows of a product that has m."""
+    found = []
+    for columns in NARROW[: 1 + sum(size < m for size in NARROW)]:
         for rows, (step_us, each_us) in NARROW_US.items():
             room = MOST_SHARED - rows // 16 * PATCH_BYTES
             stages = min(MOST_STAGES, room // ((rows + columns) * LINE))
@@ -116,16 +116,18 @@ def _narrow(m):
 
 @dataclass(frozen=True)
 class Tiling(tuning.Tiling):
-    """How blocks of warpgroups divide a product. steps: along k, of 128 bytes."""
+    """How blocks of warpgroups divide a product. steps: along k, of 128 bytes; beside: blocks of a
+    cluster whose tiles lie one below the other, and share what they read of b."""
 
     steps: int = 0
+    beside: int = 1
 
     BY = " by warpgroups"
 
     @property
     def name(self):
         """Return what is remembered of it."""
-        return super().name + " turned" * self.tile.is_narrow
+        return super().name + " turned" * self.tile.is_narrow + " shared" * (self.beside > 1)
 
     @classmethod
     def ways(cls, m, n, k, kind, batch=1, turned=False, joins=False, touched=(1, 1), pack=None,
@@ -157,6 +159,11 @@ class Tiling(tuning.Tiling):
                 added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
                 us += added if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us, joined, steps))
+            if joins and across and down > tile.rows and tile.columns >= 64:
+                lines = (tile.rows * of_a + tile.columns * of_b / 2) / LINES_PER_US
+                tiles = ceil_divide(down, 2 * tile.rows) * 2 * ceil_divide(along, tile.columns)
+                us = ceil_divide(tiles * batch, room_for(2)) * (steps * max(lines, tile.step_us) + rest_us)
+                found.append(cls(tile, tiles, 1, us, False, steps, 2))
         return found
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
@@ -166,7 +173,7 @@ class Tiling(tuning.Tiling):
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
         blocks = self.tiles * self.splits * batch
-        grid = (blocks if self.joined else min(blocks, multiprocessors()),)
+        grid = (blocks if self.joined else min(blocks, multiprocessors() // self.beside * self.beside),)
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
@@ -178,7 +185,7 @@ class Tiling(tuning.Tiling):
 
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
                        shared=tile.shared_bytes, result=result,
-                       kernel="joined" if self.joined else None)  # fmt: skip
+                       kernel="joined" if self.joined or self.beside > 1 else None)  # fmt: skip
 
 
 def room_for(blocks):
@@ -231,6 +238,8 @@ def launch(tiling, sizes, batch, kind, out, lying):
         choices["TURNED"] = int(turned)
     choices["C_PACK"] = min(2 if held or tiling.joined else 8, packed(n, out))
     choices["SPLITS"] = tiling.splits if tiling.joined else 1
+    if not kind.is_float8:
+        choices["BESIDE"] = tiling.beside
 
     def operand(address, lines, lying):
         size, line, step, along_k = lying
@@ -239,7 +248,7 @@ def launch(tiling, sizes, batch, kind, out, lying):
         return map_of(address, kind.array, shape, (step, line), box, kind.array == "float32")
 
     def maps(a, b):
-        addresses, tiles = (b, a) if turned else (a, b), (tile.rows, tile.columns)
+        addresses, tiles = (b, a) if turned else (a, b), (tile.rows, tile.columns // tiling.beside)
         return list(map(operand, addresses, tiles, operands))
 
     file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
