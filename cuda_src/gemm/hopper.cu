@@ -25,47 +25,49 @@ constexpr int BESIDE = 1;  // blocks of a cluster that share tiles of b, each wi
 
 struct Copies {
     const Map &of_a, &of_b;
-    int splits, top, left, product, step;
+    int top, left, product, step;
     __device__ void begin(Tile tile)
     {
         top = tile.top, left = tile.left, step = tile.first;
-        product = splits > 1 ? tile.z / splits : tile.z;
+        product = tile.z / SPLITS;
     }
     __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
         copy_lines<T, A_ALONG_K, ROWS>(a, of_a, top, step, product * A_STEP, barrier);
         if constexpr (BESIDE > 1)
-            share_lines<T, B_ALONG_K, COLUMNS, BESIDE>(b, of_b, left, step, product * B_STEP, barrier);
+            share_lines<T, B_ALONG_K, COLUMNS, BESIDE>(b, of_b, left, step, product * B_STEP,
+                                                       barrier);
         else copy_lines<T, B_ALONG_K, COLUMNS>(b, of_b, left, step, product * B_STEP, barrier);
         ++step;
     }
 };
 
 __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
-                        int splits, int batch)
+                        int batch)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
-    Copies copies = {maps.of[0], maps.of[1], splits};
+    Copies copies = {maps.of[0], maps.of[1]};
     auto results = [=](Tile tile) {
         return Product<Out, Acc, C_PACK>{c + tile.z * m * n, TURNED ? n : m, TURNED ? m : n};
     };
     multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS, TURNED, BESIDE>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch, BESIDE), copies, results, maps.of[BOXED * 2]);
+        Tiles<ROWS, COLUMNS>(m, n, steps, SPLITS, batch, BESIDE), copies, results,
+        maps.of[BOXED * 2]);
 }
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS),
                                         1) void hopper(const __grid_constant__ Maps<2 + BOXED> maps,
                                                        Out *c, long long m, long long n, int steps,
-                                                       int splits, int batch)
+                                                       int batch)
 {
-    if constexpr (SPLITS * BESIDE == 1) product(maps, c, m, n, steps, splits, batch);
+    if constexpr (SPLITS * BESIDE == 1) product(maps, c, m, n, steps, batch);
 }
 
 // A launch in clusters, even of one block, would keep some multiprocessors from the kernel above.
 extern "C" __global__ __cluster_dims__(SPLITS *BESIDE)
     __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
                                                      Out *c, long long m, long long n, int steps,
-                                                     int splits, int batch)
+                                                     int batch)
 {
-    if constexpr (SPLITS * BESIDE > 1) product(maps, c, m, n, steps, splits, batch);
+    if constexpr (SPLITS * BESIDE > 1) product(maps, c, m, n, steps, batch);
 }

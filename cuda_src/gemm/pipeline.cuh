@@ -50,7 +50,8 @@ struct Tiles {
     int down, across, splits, each, steps, count;
     // beside: tiles one below the other that a cluster makes together; some may have no row.
     __device__ Tiles(long long m, long long n, int steps, int splits, int batch, int beside = 1)
-        : down((m + ROWS * beside - 1) / (ROWS * beside) * beside), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
+        : down((m + ROWS * beside - 1) / (ROWS * beside) * beside),
+          across((n + COLUMNS - 1) / COLUMNS), splits(splits),
           each(splits > 1 ? (steps + splits - 1) / splits : steps), steps(steps),
           count(down * across * splits * batch)
     {
@@ -96,8 +97,9 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
         __syncwarp();
         if constexpr (AT_ONCE == 0)
             result.template store_lines<HIGH, PATCH_COLUMNS>(
-                top, left + first, [&](int row, int column)
-                { return patch[row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT)]; });
+                top, left + first, [&](int row, int column) {
+                    return patch[row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT)];
+                });
         else
 #pragma unroll(AT_ONCE < 4 ? 8 : 1)
             for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
@@ -200,13 +202,14 @@ __device__ void store_across(Result result, int top, int left, float (&sum)[COLU
         }
         __syncwarp();
         if constexpr (AT_ONCE == 0)
-            result.template store_lines<LINES, HIGH>(left + at, top, [&](int line, int column)
-                                                     { return patch[line * PITCH + column]; });
+            result.template store_lines<LINES, HIGH>(
+                left + at, top, [&](int line, int column) { return patch[line * PITCH + column]; });
         else
             for (int n = lane; n < LINES * HIGH / AT_ONCE; n += 32) {
                 int line = n / (HIGH / AT_ONCE), column = n % (HIGH / AT_ONCE) * AT_ONCE;
-                result.store(left + at + line, top + column,
-                             *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
+                result.store(
+                    left + at + line, top + column,
+                    *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
             }
     }
 }

@@ -36,10 +36,13 @@ struct Product {
     __device__ void store_lines(long long top, long long left, Sum sum)
     {
         constexpr int WORD = 16 / sizeof(Out), WORDS = WIDE / WORD;
-        int width = min((long long)WIDE, columns - left), height = min((long long)LINES, rows - top);
+        int width = min((long long)WIDE, columns - left),
+            height = min((long long)LINES, rows - top);
         Out *corner = c + top * columns + left;
-        auto before_word = [&](Out *line)
-        { return int(-(reinterpret_cast<unsigned long long>(line) / sizeof(Out)) % WORD); };
+        auto before_word = [&](Out *line) {
+            return int(-(reinterpret_cast<unsigned long long>(line) / sizeof(Out)) % WORD);
+        };
+#pragma unroll 1
         for (int n = threadIdx.x % 32; n < height * WORDS; n += 32) {
             Out *line = corner + n / WORDS * columns;
             int first = before_word(line) + n % WORDS * WORD;
@@ -49,8 +52,10 @@ struct Product {
                 word[e] = element(left + first + e, sum(n / WORDS, min(first + e, WIDE - 1)));
             if (first + WORD <= width) put(line + first, word);
             else if (width < WIDE)
+#pragma unroll 1
                 for (int e = 0; e < WORD && first + e < width; ++e) line[first + e] = word[e];
         }
+#pragma unroll 1
         for (int n = threadIdx.x % 32; n < height * WORD; n += 32) {
             Out *line = corner + n / WORD * columns;
             int before = before_word(line), e = n % WORD;

@@ -199,7 +199,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
             Fragments<B, false>::load(q[to][n], tile + OF_A, start_b[n], step);
     };
 
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
         a.template copy<0, A::COPIES>(shared + stage * STAGE, more);

@@ -252,7 +252,7 @@ def launch(tiling, sizes, batch, kind, out, lying):
         return list(map(operand, addresses, tiles, operands))
 
     file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
-    counts = map(np.int32, (tiling.steps, tiling.splits, batch))
+    counts = map(np.int32, (tiling.steps, batch))
     rows = operands[0][0], operands[1][0]
     return tiling.call(maps, file, choices, kind, out, *rows, *counts, batch=batch,
                        lines=None if turned or tiling.joined else (m, n))  # fmt: skip
