@@ -102,7 +102,7 @@ NARROW_US = {64: (0.105, 0.0011), 128: (0.2, 0.0014)}  # of a step, and of each 
 
 
 @cache
-def _narrow(m):
+def narrow(m):
     """Return the tiles whose columns are rows of a product that has m."""
     found = []
     for columns in NARROW[: 1 + sum(size < m for size in NARROW)]:
@@ -138,7 +138,7 @@ class Tiling(tuning.Tiling):
         stored at once, if not as many as n allows."""
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         alone_us = 0 if turned else ALONE_US.get(pack or packed(n, "half"), 0)
-        for tile in (*TILES, *(_narrow(m) if across else ())):
+        for tile in (*TILES, *(narrow(m) if across else ())):
             step_us = tile.float8_us if kind.is_float8 else tile.step_us
             if step_us is None or tile.columns % PANEL and not joins:
                 continue  # convolutions store whole panels

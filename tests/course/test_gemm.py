@@ -374,8 +374,11 @@ def only(monkeypatch):
     def choose(groups, tile=None):
         monkeypatch.setattr(thin, "MOST_ROWS", 0)
         monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
+        is_narrow = bool(tile) and groups and tile.is_narrow
         if tile:
-            monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
+            tiles = () if is_narrow else (tile,)
+            monkeypatch.setattr(hopper if groups else tensor, "TILES", tiles)
+            monkeypatch.setattr(hopper, "narrow", lambda m: (tile,) if is_narrow else ())
         if groups:
             monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
         else:
@@ -407,6 +410,46 @@ def test_products_by_warpgroups(kind, lying, tile, only):
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
         check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=asked)
+
+
+NARROW = [tile for tile in hopper.narrow(1 << 16) if tile.columns in (16, 48, 96, 256)]
+
+
+@by_warpgroups
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("lying", ["", "b"])
+@pytest.mark.parametrize("tile", NARROW, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+def test_tiles_whose_rows_are_columns_of_the_product(kind, lying, tile, only):
+    """At sizes that tiles do not divide, with splits, where rows begin anywhere."""
+    only(True, tile)
+    for m, n, k in (100, 264, 136), (1, 10, 8), (64, 77, 1024):
+        product_of_warpgroups(m, n, k, kind, lying)
+
+
+@by_warpgroups
+@pytest.mark.parametrize("lying", ["", "b"])
+@pytest.mark.parametrize("tile", [hopper.TILES[0], hopper.TILES[5], NARROW[4]],
+                         ids=lambda tile: f"{tile.rows}x{tile.columns}")  # fmt: skip
+def test_blocks_that_share_b(lying, tile, only, monkeypatch):
+    """Tiles follow each other in blocks, more of them than there are stages; some have no row."""
+    only(True, tile)
+    monkeypatch.setattr(hopper, "multiprocessors", lambda: 5)
+    monkeypatch.setattr(
+        hopper, "beside", lambda _, by_groups: [way for way in by_groups if way.beside > 1]
+    )
+    product_of_warpgroups(*((264, 392) if tile.is_narrow else (712, 264)), 264, "float16", lying)
+
+
+def product_of_warpgroups(m, n, k, kind, lying):
+    """Check a product of one matrix; lying: "b" where b lies along k."""
+    (a, exact_a), (b, exact_b) = (
+        checks.operand(np.random.default_rng(m).standard_normal(size, np.float32), kind)
+        for size in ((m, k), (n, k) if lying else (k, n))
+    )
+    a, b = on_gpu(a), on_gpu(b)
+    got = ops.matmul(a, b.T if lying else b, dtype=None if kind == "float16" else kind).get()
+    exact = exact_a, exact_b.T if lying else exact_b
+    check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=kind)
 
 
 @by_warpgroups
