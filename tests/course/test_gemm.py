@@ -494,14 +494,14 @@ def test_stores_that_are_under_way_keep_what_they_read(only, monkeypatch):
         check(got[rows], a[rows], b)
 
 
+def most_splits(tilings, by_groups):
+    return [max(by_groups, key=lambda way: way.splits)]
+
+
 @by_warpgroups
 @pytest.mark.parametrize("kind", ["float16", "tf32", "e4m3"])
 def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
     """In their order, whichever block comes last."""
-
-    def most_splits(tilings, by_groups):
-        return [max(by_groups, key=lambda way: way.splits)]
-
     for tile in hopper.TILES[0], hopper.TILES[5]:
         only(True, tile)
         monkeypatch.setattr(hopper, "beside", most_splits)
@@ -523,11 +523,12 @@ def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
 
 @pytest.mark.skipif(not autoinit.is_software, reason="counts what the software GPU does")
 def test_splits_are_added_in_one_launch(only, monkeypatch):
-    only(True, hopper.TILES[1])
-    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups[-1:])
-    a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
-    assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
-    assert not xray.sanitize(lambda: ops.matmul(a, b))
+    for tile in hopper.TILES[1], NARROW[2]:
+        only(True, tile)
+        monkeypatch.setattr(hopper, "beside", most_splits)
+        a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
+        assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
+        assert not xray.sanitize(lambda: ops.matmul(a, b))
 
 
 @given(m=st.integers(1, 600), n=st.integers(1, 600), k=st.integers(1, 1 << 17))
