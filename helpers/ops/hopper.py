@@ -162,7 +162,9 @@ class Tiling(tuning.Tiling):
             if joins and across and down > tile.rows and tile.columns >= 64:
                 lines = (tile.rows * of_a + tile.columns * of_b / 2) / LINES_PER_US
                 tiles = ceil_divide(down, 2 * tile.rows) * 2 * ceil_divide(along, tile.columns)
-                us = ceil_divide(tiles * batch, room_for(2)) * (steps * max(lines, tile.step_us) + rest_us)
+                us = ceil_divide(tiles * batch, room_for(2)) * (
+                    steps * max(lines, tile.step_us) + rest_us
+                )
                 found.append(cls(tile, tiles, 1, us, False, steps, 2))
         return found
 
@@ -173,7 +175,9 @@ class Tiling(tuning.Tiling):
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
         blocks = self.tiles * self.splits * batch
-        grid = (blocks if self.joined else min(blocks, multiprocessors() // self.beside * self.beside),)
+        grid = (
+            blocks if self.joined else min(blocks, multiprocessors() // self.beside * self.beside),
+        )
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:

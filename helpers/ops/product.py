@@ -65,12 +65,12 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
         if key not in decisions:
             decisions[key] = _decided(a, b, dtype, result)
         kind, shape = decisions[key]
-        (of_a, *a_way), (of_b, *b_way) = (
-            _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
-        )
-        if of_a is not a or of_b is not b:
-            return matmul(of_a, of_b, stream, dtype, scales, result)
-        call = prepared[key] = prepare(a, b, shape, kind, (*a_way, *b_way))
+        ways = [_way(a, True, kind), _way(b, False, kind)]
+        if None in ways and a.size * b.size:
+            return matmul(*_laid_out((a, b), ways, kind, stream), stream, dtype, scales, result)
+        told = zip((a, b), (True, False), ways)
+        ways = [way or _padded(x, is_a, kind) for x, is_a, way in told]
+        call = prepared[key] = prepare(a, b, shape, kind, ways)
     return call(a, b, workspace(stream), stream, scales or UNSCALED)
 
 
@@ -167,15 +167,36 @@ def _way(x, of_a, kind):
     return None
 
 
-def _laid_out(x, of_a, kind, stream):
-    """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
-    way = _way(x, of_a, kind)
-    if way is None:
-        copy = _padded(x, of_a, kind)
-        if not x.size:
-            return x, copy  # there is nothing to copy
-        x = tensor.padded(x, copy.by_rows, stream) if kind else contiguous(x, stream)
-    return x, way
+def _laid_out(operands, ways, kind, stream):
+    """Return a and b, or copies in layouts that kernels of this kind take."""
+    found = list(operands)
+    lines, places, by_rows = [], [], []
+    for place, (x, way) in enumerate(zip(operands, ways)):
+        if way:
+            continue
+        if not kind:
+            found[place] = contiguous(x, stream)
+            continue
+        copy = _padded(x, not place, kind)
+        if even := _even_lines(x, copy.by_rows):
+            lines.append(even), places.append(place), by_rows.append(copy.by_rows)
+        else:
+            found[place] = tensor.padded(x, copy.by_rows, stream)
+    if places:
+        told = [operands[place] for place in places], lines, by_rows, stream
+        for place, copy in zip(places, tensor.padded_together(*told)):
+            found[place] = copy
+    return found
+
+
+def _even_lines(x, by_rows):
+    """Return the tensor.Lines of an array of 2 or 4 bytes whose lines follow each other evenly."""
+    across, along = x.shape[-2:] if by_rows else x.shape[:-3:-1]
+    ways = [way for way in _ways(x) if way.by_rows == by_rows]
+    if x.dtype.itemsize > 1 and ways and ways[0].line >= along:
+        if x.ndim == 2 or ways[0].batch == across * ways[0].line:
+            return tensor.Lines(x.size // along, ways[0].line, along)
+    return None
 
 
 def _padded(x, of_a, kind):
@@ -204,7 +225,7 @@ def _without_copies(a, b, shape, kind):
     *batches, m, n = shape
     told = (m, n, a.shape[-1]), prod(batches)
     laid_out = [way or _padded(*operand, kind) for way, operand in zip(ways, operands)]
-    copied = sum(copy_us(x.nbytes) for x, way in zip((a, b), ways) if way is None)
+    copied = copy_us(sum(x.nbytes for x, way in zip((a, b), ways) if way is None))
     least = copied + min(way.us for way in _tilings(*told, kind, a.dtype, laid_out, (0, 0)))
     kinds = [replace(kind, piece=piece, b_either_way=False) for piece in (8, 4)]
     for other in (*kinds, None) if kind.array == a.dtype.name in FLOATS else kinds:

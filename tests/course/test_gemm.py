@@ -121,6 +121,34 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
     forget()
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "tf32"])
+@pytest.mark.parametrize("lying", ["", "b"])
+def test_lines_that_do_not_begin_at_16_bytes_are_copied_in_one_launch(kind, lying, monkeypatch):
+    """One operand's or both's: in lines shorter than a warp's words, and longer. Nothing is read
+    past the end."""
+    monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
+    monkeypatch.setattr(tensor, "run", None)
+    forget()
+    for m, n, k in (70, 64, 171), (3, 9, 811), (33, 203, 64), (2, 1, 1):
+        product_of(m, n, k, kind, lying)
+    a, b = (on_gpu(checks.operand(numbers(3, 5, 7), kind)[0]) for _ in range(2))
+    asked = None if kind == "float16" else kind
+    assert not xray.sanitize(lambda: ops.matmul(a, b.transpose(0, 2, 1), dtype=asked))
+    forget()
+
+
+def product_of(m, n, k, kind, lying):
+    """Check a product of one matrix; lying: "b" where b lies along k."""
+    (a, exact_a), (b, exact_b) = (
+        checks.operand(np.random.default_rng(m).standard_normal(size, np.float32), kind)
+        for size in ((m, k), (n, k) if lying else (k, n))
+    )
+    a, b = on_gpu(a), on_gpu(b)
+    got = ops.matmul(a, b.T if lying else b, dtype=None if kind == "float16" else kind).get()
+    exact = exact_a, exact_b.T if lying else exact_b
+    check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=kind)
+
+
 def test_batches_of_halves_in_lines_of_any_length():
     a, b = numbers(3, 20, 30, dtype="float16"), numbers(3, 30, 13, dtype="float16")
     check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
@@ -423,7 +451,7 @@ def test_tiles_whose_rows_are_columns_of_the_product(kind, lying, tile, only):
     """At sizes that tiles do not divide, with splits, where rows begin anywhere."""
     only(True, tile)
     for m, n, k in (100, 264, 136), (1, 10, 8), (64, 77, 1024):
-        product_of_warpgroups(m, n, k, kind, lying)
+        product_of(m, n, k, kind, lying)
 
 
 @by_warpgroups
@@ -437,19 +465,7 @@ def test_blocks_that_share_b(lying, tile, only, monkeypatch):
     monkeypatch.setattr(
         hopper, "beside", lambda _, by_groups: [way for way in by_groups if way.beside > 1]
     )
-    product_of_warpgroups(*((264, 392) if tile.is_narrow else (712, 264)), 264, "float16", lying)
-
-
-def product_of_warpgroups(m, n, k, kind, lying):
-    """Check a product of one matrix; lying: "b" where b lies along k."""
-    (a, exact_a), (b, exact_b) = (
-        checks.operand(np.random.default_rng(m).standard_normal(size, np.float32), kind)
-        for size in ((m, k), (n, k) if lying else (k, n))
-    )
-    a, b = on_gpu(a), on_gpu(b)
-    got = ops.matmul(a, b.T if lying else b, dtype=None if kind == "float16" else kind).get()
-    exact = exact_a, exact_b.T if lying else exact_b
-    check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=kind)
+    product_of(*((264, 392) if tile.is_narrow else (712, 264)), 264, "float16", lying)
 
 
 @by_warpgroups

@@ -94,6 +94,7 @@ def _products():
     for file, kind, sizes, options in (
         ("tensor", F16, (128, 128, 192), {}),
         ("tensor", F16, (72, 40, 136), {}),
+        ("padded", F16, (72, 331, 72), {}),
         ("tensor", np.int8, (100, 96, 80), {}),
         ("hopper", F16, (512, 192, 640), {}),
         ("hopper", np.uint16, (400, 256, 520), {"dtype": "bfloat16"}),
