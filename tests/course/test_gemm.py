@@ -133,7 +133,7 @@ def test_lines_that_do_not_begin_at_16_bytes_are_copied_in_one_launch(kind, lyin
         product_of(m, n, k, kind, lying)
     a, b = (on_gpu(checks.operand(numbers(3, 5, 7), kind)[0]) for _ in range(2))
     asked = None if kind == "float16" else kind
-    assert not xray.sanitize(lambda: ops.matmul(a, b.transpose(0, 2, 1), dtype=asked))
+    assert not xray.sanitize(lambda: ops.matmul(a, b.transpose((0, 2, 1)), dtype=asked))
     forget()
 
 
