@@ -121,8 +121,7 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
     forget()
 
 
-@pytest.mark.parametrize("kind", ["float16", "bfloat16", "tf32"])
-@pytest.mark.parametrize("lying", ["", "b"])
+@pytest.mark.parametrize("kind, lying", [("float16", ""), ("bfloat16", "b"), ("tf32", "b")])
 def test_lines_that_do_not_begin_at_16_bytes_are_copied_in_one_launch(kind, lying, monkeypatch):
     """One operand's or both's: in lines shorter than a warp's words, and longer. Nothing is read
     past the end."""
