@@ -1,8 +1,9 @@
 // Product of matrices by warpgroups, for GPUs of compute capability 9.0: a[m, k] times b[k, n] -> c[m, n], a batch of
-// them. Either may lie transposed, as in gemm/tensor.cu; of floats, which are multiplied as tf32, only a: then c[n, m]
-// is the transposed product. Maps are of a and b, as 3-dimensional arrays whose boxes are 128 bytes wide: ROWS or
-// COLUMNS lines high along k, else 128 bytes' worth. A_STEP, B_STEP: 1, or 0 where all products of the batch have the
-// same. BOXED: 1 where a third map is of c. gemm/pipeline.cuh says how to launch, and how splits of k are added.
+// them. Either may lie transposed, as in gemm/tensor.cu; of floats, which are multiplied as tf32, only a, and only if
+// TURNED: then c[n, m] is the transposed product, so that the side with few elements may be n, as narrow as a tile of 16
+// COLUMNS. Maps are of a and b, as 3-dimensional arrays whose boxes are 128 bytes wide: ROWS or COLUMNS lines high along
+// k, else 128 bytes' worth. A_STEP, B_STEP: 1, or 0 where all products of the batch have the same. BOXED: 1 where a third
+// map is of c. gemm/pipeline.cuh says how to launch, how splits of k are added, and what blocks BESIDE each other share.
 // Step: the tensor memory accelerator computes addresses and copies; warpgroups multiply where the copies lie.
 // Limit: the power that the tensor cores may draw.
 #include "gemm/lines.cuh"

@@ -9,7 +9,11 @@
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
 // Of floats, the instructions want lines along k. Where a's lines lie across k, each thread reads its part of a into
-// registers (hold), and stores the result transposed (is_turned, store_turned).
+// registers (hold), and stores the result transposed (is_turned, store_turned). Of halves TURNED asks for the latter
+// (store_across).
+//
+// BESIDE: blocks of a cluster that make tiles one below the other. Each copies a share of their tile of b to all, whose
+// map's boxes are as high as a share, and a stage is empty when the readers of all of them are done.
 //
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
