@@ -8,8 +8,8 @@ using T = half;
 constexpr int BLOCK = 256, WORD = 16 / sizeof(T), USED = 31;  // USED: lanes that write
 
 struct Lines {
-    long long count, stride, elements;  // elements: from the first line's first to the last one's last
-    long long words, padded;            // words of a line that are copied; elements of a copied line
+    long long count, stride, elements;  // elements: of all lines, and of what lies between them
+    long long words, padded;            // words of a line that are copied; elements of the copy's
     __device__ long long across() const { return (words + USED - 1) / USED; }
     __device__ long long warps() const { return count * across(); }
     __device__ void copy(T *to, const T *from, unsigned warp) const
