@@ -44,7 +44,7 @@ struct Copies {
 };
 
 __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
-                        int batch)
+                        int batch, float4 *sums)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1]};
@@ -53,7 +53,7 @@ __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long l
     };
     multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED, SPLITS, TURNED, BESIDE>(
         Tiles<ROWS, COLUMNS>(m, n, steps, SPLITS, batch, BESIDE), copies, results,
-        maps.of[BOXED * 2]);
+        maps.of[BOXED * 2], sums);
 }
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS),
@@ -61,14 +61,14 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS),
                                                        Out *c, long long m, long long n, int steps,
                                                        int batch)
 {
-    if constexpr (SPLITS * BESIDE == 1) product(maps, c, m, n, steps, batch);
+    if constexpr (SPLITS * BESIDE == 1) product(maps, c, m, n, steps, batch, nullptr);
 }
 
 // A launch in clusters, even of one block, would keep some multiprocessors from the kernel above.
 extern "C" __global__ __cluster_dims__(SPLITS *BESIDE)
     __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
                                                      Out *c, long long m, long long n, int steps,
-                                                     int batch)
+                                                     int batch, float4 *sums)
 {
-    if constexpr (SPLITS * BESIDE > 1) product(maps, c, m, n, steps, batch);
+    if constexpr (SPLITS * BESIDE > 1) product(maps, c, m, n, steps, batch, sums);
 }

@@ -35,7 +35,7 @@ struct Copies {
 };
 
 __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
-                        int batch, Scales scales)
+                        int batch, Scales scales, float4 *sums)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1]};
@@ -45,20 +45,20 @@ __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long l
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED,
              SPLITS>(Tiles<ROWS, COLUMNS>(m, n, steps, SPLITS, batch), copies, results,
-                     maps.of[BOXED * 2]);
+                     maps.of[BOXED * 2], sums);
 }
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
     int batch, Scales scales)
 {
-    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, batch, scales);
+    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, batch, scales, nullptr);
 }
 
 extern "C" __global__ __cluster_dims__(SPLITS)
     __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
                                                      Out *c, long long m, long long n, int steps,
-                                                     int batch, Scales scales)
+                                                     int batch, float4 *sums, Scales scales)
 {
-    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, batch, scales);
+    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, batch, scales, sums);
 }

@@ -18,7 +18,8 @@
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
 // has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a
-// result of each split, tile.z; or, if there are SPLITS, these are a cluster of blocks, which adds them up (join). Launch
+// result of each split, tile.z; or, if there are SPLITS, these are a cluster of blocks, which adds them up (join), with
+// room for a tile of each block in `sums`. Launch
 // as many blocks as there are multiprocessors, or tiles (of clusters: as many as splits of tiles), of block_of(ROWS)
 // threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
 #pragma once
@@ -306,30 +307,30 @@ __device__ void store_joined(Result result, int row, int column, float4 sum)
     }
 }
 
-// Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through the
-// memory of the stages, which all threads have read; row: the first of a thread's two rows.
+// Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through
+// global memory, ROWS x COLUMNS of each block: the L2 cache takes and gives them faster than other blocks' shared memory
+// does. row: the first of a thread's two rows.
 template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, bool HELD, typename Result>
 __device__ void join(Result result, int row, int left, const float (&sum)[COLUMNS / 2],
-                     unsigned char *stages)
+                     float4 *sums)
 {
     constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8;
     constexpr int EACH = (FOURS + SPLITS - 1) / SPLITS, MOST = 16 / SPLITS;  // loads take long
     constexpr int TOGETHER = EACH < MOST ? EACH : MOST;
-    float4 *mine = reinterpret_cast<float4 *>(stages) + threadIdx.x;
-    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    int rank = blockIdx.x % SPLITS, last = FOURS * (rank + 1) / SPLITS - 1;
+    sums += (long long)(blockIdx.x - rank) * THREADS * FOURS + threadIdx.x;
 #pragma unroll
     for (int n = 0; n < FOURS; ++n)
-        mine[n * THREADS] = make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
-    arrive_in_cluster();
-    wait_in_cluster();  // all blocks have left their sums
-    int rank = blockIdx.x % SPLITS, last = FOURS * (rank + 1) / SPLITS - 1;
+        sums[(rank * FOURS + n) * THREADS] =
+            make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
+    meet_in_cluster();  // all blocks have left their sums
 #pragma unroll 1
     for (int first = FOURS * rank / SPLITS; first <= last; first += TOGETHER) {
         float4 part[TOGETHER][SPLITS];
 #pragma unroll
         for (int i = 0; i < TOGETHER * SPLITS; ++i) {
             int n = min(first + i / SPLITS, last);
-            part[i / SPLITS][i % SPLITS] = *in_block(mine + n * THREADS, i % SPLITS);
+            part[i / SPLITS][i % SPLITS] = __ldcg(sums + (i % SPLITS * FOURS + n) * THREADS);
         }
 #pragma unroll
         for (int i = 0; i < TOGETHER; ++i) {
@@ -342,15 +343,14 @@ __device__ void join(Result result, int row, int left, const float (&sum)[COLUMN
             if (first + i <= last) store_joined<TURNED, HELD>(result, row, column, all);
         }
     }
-    arrive_in_cluster();
-    wait_in_cluster();  // no block goes while another reads its sums
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
           int APART = 0, bool BOXED = false, int SPLITS = 1,
           bool TURNED = is_turned<T, A_ALONG_K>(), int BESIDE = 1, typename AllTiles, typename Copy,
           typename Results>
-__device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes)
+__device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes,
+                         float4 *sums = nullptr)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE;
     constexpr int STAGE = OF_A + in_panels<T, B_ALONG_K>(COLUMNS) * LINE;
@@ -444,7 +444,7 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
             tile.z /= SPLITS;
             join<ROWS, COLUMNS, SPLITS, TURNED, HOLDS>(
                 results(tile), HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4, tile.left, sum,
-                stages);
+                sums);
             return;
         }
         if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);

@@ -168,6 +168,19 @@ class Tiling(tuning.Tiling):
                 found.append(cls(tile, tiles, 1, us, False, steps, 2))
         return found
 
+    def scratch(self, room, batch):
+        """Return what the kernel is passed beside its arrays: if blocks are a cluster, the address
+        of memory for the sums of each."""
+        if not self.in_clusters:
+            return []
+        tile, blocks = self.tile, self.tiles * self.splits * batch * self.joined
+        return room.scratch(4 * tile.rows * tile.columns * blocks, 0)[:1]
+
+    @property
+    def in_clusters(self):
+        """Whether blocks are clusters."""
+        return self.joined or self.beside > 1
+
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None, parts=1):
         """Return the BoxCall for this tiling, with results of CUDA type `out`, `parts` of each
         product. lines: (how many, how long), if each is such a matrix."""
@@ -189,7 +202,7 @@ class Tiling(tuning.Tiling):
 
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
                        shared=tile.shared_bytes, result=result,
-                       kernel="joined" if self.joined or self.beside > 1 else None)  # fmt: skip
+                       kernel="joined" if self.in_clusters else None)  # fmt: skip
 
 
 def room_for(blocks):

@@ -547,7 +547,8 @@ def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
     way, count = (hopper.launch, 1) if by_groups else (tensor.launch, tiling.splits)
     parts = Parts(batch, count, prod(sizes[:2]), form, kind.sum, made=kind.made)
     make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
-    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8)
+    scratch = by_groups and partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
+    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8, scratch)
 
 
 def _by_threads(sizes, batch, ways, form, dtype, places, tiling):
