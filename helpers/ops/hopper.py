@@ -23,11 +23,16 @@ HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are m
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 PANEL = DEEP  # columns of a box of lines across k
 MOST_COORDINATE = 1 << 31
-LINES_PER_US = 1250  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
+LINES_PER_US = 1040  # of 128 bytes that a multiprocessor gets from the L2: fitted to drawn shapes
 TURNED = 1.18  # times as long where lines of b are read across k
 MOST_SHARED, MOST_STAGES = 225 << 10, 14  # bytes of a narrow tile's patches and stages
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
-JOINED_US, JOINED_TILE_US = 2.0, 1e-4  # until a cluster has added splits, and of each element
+JOINED_US, JOINED_TILE_US = 1.4, 8e-5  # until a cluster has added splits, and of each element
+SHARED = 0.85  # of the time of lines that two blocks share
+# Of products of 16-bit numbers: a step at least, by a tile's rows, and of each column; a step by
+# its elements; what follows the steps, by its elements; more of that where rows become columns.
+LEAST_US, AREA_US = {64: (0.165, 2e-4), 128: (0.235, 6e-4)}, 1.9e-5
+STORED_US, ACROSS_US = {64: 4.7e-5, 128: 4e-5}, 1e-4
 CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 
@@ -68,8 +73,8 @@ class Tile:
     rows: int
     columns: int
     stages: int
-    step_us: float
-    rest_us: float
+    step_us: float = 0.0
+    rest_us: float = 0.0
     float8_us: float | None = None
     is_narrow: bool = False
 
@@ -98,7 +103,6 @@ TILES = (
 
 
 NARROW = (16, 32, 48, *range(64, 257, 32))  # columns of narrow tiles
-NARROW_US = {64: (0.105, 0.0011), 128: (0.2, 0.0014)}  # of a step, and of each column, by rows
 
 
 @cache
@@ -106,12 +110,20 @@ def narrow(m):
     """Return the tiles whose columns are rows of a product that has m."""
     found = []
     for columns in NARROW[: 1 + sum(size < m for size in NARROW)]:
-        for rows, (step_us, each_us) in NARROW_US.items():
+        for rows in LEAST_US:
             room = MOST_SHARED - rows // 16 * PATCH_BYTES
             stages = min(MOST_STAGES, room // ((rows + columns) * LINE))
-            told = step_us + columns * each_us, 0.15 + 0.002 * columns
-            found.append(Tile(rows, columns, stages, *told, is_narrow=True))
+            found.append(Tile(rows, columns, stages, is_narrow=True))
     return found
+
+
+def _times(tile, kind, is_product):
+    """Return the times of a tile's steps and of the rest, of a product or a convolution."""
+    if not is_product or not kind.is_either_way:
+        return tile.float8_us if kind.is_float8 else tile.step_us, tile.rest_us
+    (least, each), area = LEAST_US[tile.rows], tile.rows * tile.columns
+    rest_us = area * (STORED_US[tile.rows] + ACROSS_US * tile.is_narrow)
+    return max(least + each * tile.columns, area * AREA_US), rest_us
 
 
 @dataclass(frozen=True)
@@ -139,14 +151,14 @@ class Tiling(tuning.Tiling):
         steps, found = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         alone_us = 0 if turned else ALONE_US.get(pack or packed(n, "half"), 0)
         for tile in (*TILES, *(narrow(m) if across else ())):
-            step_us = tile.float8_us if kind.is_float8 else tile.step_us
+            step_us, rest_us = _times(tile, kind, joins)
             if step_us is None or tile.columns % PANEL and not joins:
                 continue  # convolutions store whole panels
             down, along, (of_a, of_b) = m, n, touched
             if turned or tile.is_narrow:
                 down, along, (of_b, of_a) = n, m, touched
             step_us *= TURNED if turned else 1
-            rest_us = tile.rest_us + tile.columns * alone_us
+            rest_us += tile.columns * alone_us
             step_us = max(step_us, (tile.rows * of_a + tile.columns * of_b) / LINES_PER_US)
             tiles = ceil_divide(down, tile.rows) * ceil_divide(along, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
@@ -155,16 +167,15 @@ class Tiling(tuning.Tiling):
                     continue  # the last would have none
                 joined = joins and splits > 1
                 rounds = ceil_divide(tiles * batch * splits, room_for(splits if joined else 1))
-                us = rounds * (ceil_divide(steps, splits) * step_us + rest_us)
-                added = JOINED_US + JOINED_TILE_US * tile.rows * tile.columns
-                us += added if joined else sum_us(m * n * batch, splits)
+                added = (JOINED_US + JOINED_TILE_US * tile.rows * tile.columns) * joined
+                us = rounds * (ceil_divide(steps, splits) * step_us + rest_us + added)
+                us += 0 if joined else sum_us(m * n * batch, splits)
                 found.append(cls(tile, tiles, splits, us, joined, steps))
-            if joins and across and down > tile.rows and tile.columns >= 64:
-                lines = (tile.rows * of_a + tile.columns * of_b / 2) / LINES_PER_US
+            if across and down > tile.rows and tile.columns >= PANEL:
+                lines = (tile.rows * of_a + tile.columns * of_b * SHARED) / LINES_PER_US
                 tiles = ceil_divide(down, 2 * tile.rows) * 2 * ceil_divide(along, tile.columns)
-                us = ceil_divide(tiles * batch, room_for(2)) * (
-                    steps * max(lines, tile.step_us) + rest_us
-                )
+                us = steps * max(lines, _times(tile, kind, joins)[0]) + rest_us
+                us *= ceil_divide(tiles * batch, room_for(2))
                 found.append(cls(tile, tiles, 1, us, False, steps, 2))
         return found
 
@@ -188,9 +199,8 @@ class Tiling(tuning.Tiling):
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
         blocks = self.tiles * self.splits * batch
-        grid = (
-            blocks if self.joined else min(blocks, multiprocessors() // self.beside * self.beside),
-        )
+        if not self.joined:
+            blocks = min(blocks, multiprocessors() // self.beside * self.beside)
         dtype = np.dtype(np.float32 if out == "float" else np.uint16)
         result = None
         if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
@@ -200,7 +210,7 @@ class Tiling(tuning.Tiling):
             def result(address):
                 return map_of(address, dtype, shape, (prod(lines), lines[1]), box)
 
-        return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
+        return BoxCall(maps, file, choices, (blocks,), (tile.threads,), *arguments,
                        shared=tile.shared_bytes, result=result,
                        kernel="joined" if self.in_clusters else None)  # fmt: skip
 

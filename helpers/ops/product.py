@@ -31,6 +31,7 @@ MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
 LEAST_SHARE = 128  # elements along k per split, for splitting to pay
 COPY_US, COPY_BYTES_PER_US = 2.5, 3e6
+SECTOR = 32  # bytes
 BYTES_PER_US = 3.2e6  # that a product reads and writes
 UNPACKED = 1.34  # times as long where elements are loaded one by one
 FLOATS8 = "e4m3", "e5m2"
@@ -527,8 +528,10 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
 
 
 def _touched(ways, dtype):
-    """Return of how many lines of memory 128 bytes of a and of b are parts."""
-    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
+    """Return as how many lines of memory 128 bytes of a and of b count, which may be parts of two,
+    or of five sectors of 32 bytes."""
+    strides = [way.line * dtype.itemsize for way in ways]
+    return [1 if not step % tensor.LINE else 2.2 if step % SECTOR else 1.2 for step in strides]
 
 
 def _thin(sizes, batch, kind, ways, form, dtype, places, tiling):
