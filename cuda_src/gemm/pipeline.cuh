@@ -286,8 +286,8 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
-// Stores sums of rows `row` and 8 more, of two columns. TURNED: these are lines of the result, of which HELD rows are
-// neighbours; others are those of the next four lanes, and two lanes share theirs.
+// Stores sums of two rows and two columns. TURNED: the columns are lines of the result. Rows that are HELD are neighbours
+// in these; else a row's neighbour is what the fourth lane from here has, and each of the two stores one line.
 template <bool TURNED, bool HELD, typename Result>
 __device__ void store_joined(Result result, int row, int column, float4 sum)
 {

@@ -68,7 +68,8 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
         kind, shape = decisions[key]
         ways = [_way(a, True, kind), _way(b, False, kind)]
         if None in ways and a.size * b.size:
-            return matmul(*_laid_out((a, b), ways, kind, stream), stream, dtype, scales, result)
+            of_a, of_b = _laid_out((a, b), ways, kind, stream)
+            return matmul(of_a, of_b, stream, dtype, scales, result)
         told = zip((a, b), (True, False), ways)
         ways = [way or _padded(x, is_a, kind) for x, is_a, way in told]
         call = prepared[key] = prepare(a, b, shape, kind, ways)
@@ -170,22 +171,21 @@ def _way(x, of_a, kind):
 
 def _laid_out(operands, ways, kind, stream):
     """Return a and b, or copies in layouts that kernels of this kind take."""
-    found = list(operands)
-    lines, places, by_rows = [], [], []
+    found, together = list(operands), []
     for place, (x, way) in enumerate(zip(operands, ways)):
         if way:
             continue
         if not kind:
             found[place] = contiguous(x, stream)
             continue
-        copy = _padded(x, not place, kind)
-        if even := _even_lines(x, copy.by_rows):
-            lines.append(even), places.append(place), by_rows.append(copy.by_rows)
+        by_rows = _padded(x, not place, kind).by_rows
+        if lines := _even_lines(x, by_rows):
+            together.append((place, x, lines, by_rows))
         else:
-            found[place] = tensor.padded(x, copy.by_rows, stream)
-    if places:
-        told = [operands[place] for place in places], lines, by_rows, stream
-        for place, copy in zip(places, tensor.padded_together(*told)):
+            found[place] = tensor.padded(x, by_rows, stream)
+    if together:
+        places, wanted, lines, by_rows = zip(*together)
+        for place, copy in zip(places, tensor.padded_together(wanted, lines, by_rows, stream)):
             found[place] = copy
     return found
 

@@ -534,10 +534,10 @@ def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
 
 @pytest.mark.skipif(not autoinit.is_software, reason="counts what the software GPU does")
 def test_splits_are_added_in_one_launch(only, monkeypatch):
+    a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
     for tile in hopper.TILES[1], NARROW[2]:
         only(True, tile)
         monkeypatch.setattr(hopper, "beside", most_splits)
-        a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
         assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
         assert not xray.sanitize(lambda: ops.matmul(a, b))
 
