@@ -149,7 +149,7 @@ def padded_together(operands, lines, by_rows, stream):
         kind = {2: "half", 4: "float"}[size]
         block = (COPY_WARPS * LANES,)
         call = copying[key] = KernelCall("gemm/padded.cu", {"T": kind}, (blocks,), block, words)
-    call(stream, [address(x) for pair in (pairs * 2)[-2:] for x in pair[::1]])
+    call(stream, [address(x) for pair in (pairs * 2)[-2:] for x in pair])
     return copies
 
 
