@@ -32,7 +32,7 @@ def _by_operation(file, run, *arrays, more=""):
         by_groups, fits = kernel.startswith("hopper"), hopper.fits
         others = "_by_warps" if by_groups else "_by_groups"
         with (
-            mock.patch.object(hopper, "beside", lambda *ways: ways[by_groups]),
+            mock.patch.object(hopper, "beside", _alone if by_groups else lambda ways, _: ways),
             mock.patch.object(hopper, "fits", lambda *of: by_groups and fits(*of)),
             mock.patch.object(heads, others, lambda asked: []),
             mock.patch.object(heads, "quickest", _of_fewest_rows),
@@ -40,6 +40,11 @@ def _by_operation(file, run, *arrays, more=""):
             run(*on_gpu)
 
     return Called(name, file, kernel, call, list(arrays))
+
+
+def _alone(tilings, by_groups):
+    """The ways by warpgroups whose blocks are no clusters, which are another kernel."""
+    return [way for way in by_groups if not way.in_clusters]
 
 
 def _of_fewest_rows(problem, ways, prepare):
