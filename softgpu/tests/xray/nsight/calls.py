@@ -27,29 +27,31 @@ def _by_operation(file, run, *arrays, more=""):
     kernel = file.partition("/")[2].removesuffix(".cu")
 
     def call(act, *on_gpu):
-        from helpers.ops import heads, hopper
+        from helpers.ops import heads, hopper, product
 
         by_groups, fits = kernel.startswith("hopper"), hopper.fits
         others = "_by_warps" if by_groups else "_by_groups"
         with (
-            mock.patch.object(hopper, "beside", _alone if by_groups else lambda ways, _: ways),
+            mock.patch.object(hopper, "beside", lambda *ways: ways[by_groups]),
             mock.patch.object(hopper, "fits", lambda *of: by_groups and fits(*of)),
             mock.patch.object(heads, others, lambda asked: []),
             mock.patch.object(heads, "quickest", _of_fewest_rows),
+            mock.patch.object(product, "quickest", _of_no_cluster),
         ):
             run(*on_gpu)
 
     return Called(name, file, kernel, call, list(arrays))
 
 
-def _alone(tilings, by_groups):
-    """The ways by warpgroups whose blocks are no clusters, which are another kernel."""
-    return [way for way in by_groups if not way.in_clusters]
-
-
 def _of_fewest_rows(problem, ways, prepare):
     """A choice that no estimate changes."""
     return prepare(min(ways, key=lambda way: (way.tile.rows, way.us)))
+
+
+def _of_no_cluster(problem, ways, prepare):
+    """The quickest whose blocks are no clusters by warpgroups, which are another kernel."""
+    alone = (way for way in ways if not getattr(way, "in_clusters", False))
+    return prepare(min(alone, key=lambda way: way.us))
 
 
 def _array(*shape, kind=F16):
