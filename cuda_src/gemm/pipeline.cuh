@@ -100,7 +100,7 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
                                                             sum[first / 2 + i + 1]};
         }
         __syncwarp();
-        if constexpr (AT_ONCE == 0)
+        if constexpr (AT_ONCE < 0)
             result.template store_lines<HIGH, PATCH_COLUMNS>(
                 top, left + first, [&](int row, int column) {
                     return patch[row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT)];
@@ -195,7 +195,7 @@ template <int COLUMNS, typename Result>
 __device__ void store_across(Result result, int top, int left, float (&sum)[COLUMNS / 2],
                              float *patch)
 {
-    constexpr int AT_ONCE = Result::AT_ONCE, PITCH = HIGH + 4, LINES = COLUMNS % 32 ? 16 : 32;
+    constexpr int AT_ONCE = together<Result>(), PITCH = HIGH + 4, LINES = COLUMNS % 32 ? 16 : 32;
     int lane = threadIdx.x % 32;
 #pragma unroll
     for (int at = 0; at < COLUMNS; at += LINES) {
@@ -206,16 +206,12 @@ __device__ void store_across(Result result, int top, int left, float (&sum)[COLU
             patch[line * PITCH + lane / 4 + i / 2 % 2 * 8] = sum[at / 2 + i];
         }
         __syncwarp();
-        if constexpr (AT_ONCE == 0)
-            result.template store_lines<LINES, HIGH>(
-                left + at, top, [&](int line, int column) { return patch[line * PITCH + column]; });
-        else
-            for (int n = lane; n < LINES * HIGH / AT_ONCE; n += 32) {
-                int line = n / (HIGH / AT_ONCE), column = n % (HIGH / AT_ONCE) * AT_ONCE;
-                result.store(
-                    left + at + line, top + column,
-                    *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
-            }
+        for (int n = lane; n < LINES * HIGH / AT_ONCE; n += 32) {
+            int line = n / (HIGH / AT_ONCE), column = n % (HIGH / AT_ONCE) * AT_ONCE;
+            result.store(
+                left + at + line, top + column,
+                *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
+        }
     }
 }
 

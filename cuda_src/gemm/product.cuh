@@ -1,5 +1,5 @@
-// A product that is written to memory, PACK neighbours at a time. Where a pack is less than 8 bytes, lines may begin
-// anywhere: AT_ONCE is 0, and a warp stores what it has of several lines together (store_lines).
+// A product that is written to memory, PACK neighbours at a time. AT_ONCE is negative where a pack is less than 8 bytes:
+// lines may begin anywhere, and a warp that has enough of each had better store them together (store_lines).
 #pragma once
 #include "common/word.cuh"
 
@@ -8,10 +8,15 @@
 template <int PACK>
 constexpr int STORED = PACK < 4 ? PACK : 8;
 
+// How many neighbours of a result a lane stores, unless lines are stored together.
+template <typename Result>
+__device__ constexpr int together()
+{ return Result::AT_ONCE < 0 ? -Result::AT_ONCE : Result::AT_ONCE; }
+
 template <typename Out, typename Acc, int PACK>
 struct Product {
     using Element = Out;
-    static constexpr int AT_ONCE = PACK * sizeof(Out) < 8 ? 0 : STORED<PACK>;
+    static constexpr int AT_ONCE = PACK * sizeof(Out) < 8 ? -STORED<PACK> : STORED<PACK>;
     Out *c;
     long long rows, columns;
     __device__ Out element(int column, Acc sum) { return Out(sum); }

@@ -28,12 +28,12 @@ TURNED = 1.18  # times as long where lines of b are read across k
 MOST_SHARED, MOST_STAGES = 225 << 10, 14  # bytes of a narrow tile's patches and stages
 ALONE_US = {1: 0.02, 2: 0.01}  # of a column of a tile that is stored one or two elements at a time
 JOINED_US, JOINED_TILE_US = 1.4, 8e-5  # until a cluster has added splits, and of each element
-SHARED = 0.85  # of the time of lines that two blocks share
+SHARED, SHARED_US = 0.75, 1.0  # of the time of lines that two blocks share; until they begin
 # Of products of 16-bit numbers: a step at least, by a tile's rows, and of each column; a step by
 # its elements; what follows the steps, by its elements; more of that where rows become columns.
 LEAST_US, AREA_US = {64: (0.165, 2e-4), 128: (0.235, 6e-4)}, 1.9e-5
 STORED_US, ACROSS_US = {64: 4.7e-5, 128: 4e-5}, 1e-4
-CLUSTERED, GPC = 7, 16  # so many groups of so many multiprocessors have room for clusters, at least
+CLUSTERED, GPC = 6, 16  # so many groups of so many multiprocessors have room for clusters, at least
 
 
 @cache
@@ -175,7 +175,7 @@ class Tiling(tuning.Tiling):
                 lines = (tile.rows * of_a + tile.columns * of_b * SHARED) / LINES_PER_US
                 tiles = ceil_divide(down, 2 * tile.rows) * 2 * ceil_divide(along, tile.columns)
                 us = steps * max(lines, _times(tile, kind, joins)[0]) + rest_us
-                us *= ceil_divide(tiles * batch, room_for(2))
+                us = us * ceil_divide(tiles * batch, room_for(2)) + SHARED_US
                 found.append(cls(tile, tiles, 1, us, False, steps, 2))
         return found
 
