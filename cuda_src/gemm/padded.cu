@@ -27,7 +27,9 @@ extern "C" __global__ __launch_bounds__(BLOCK) void padded(const T *__restrict__
                                                            const T *__restrict__ b, T *copy_of_b,
                                                            Lines of_a, Lines of_b)
 {
-    long long warp = (blockIdx.x * (long long)BLOCK + threadIdx.x) / 32, more = warp - of_a.warps();
-    if (more < 0) of_a.copy(copy_of_a, a, warp);
-    else if (more < of_b.warps()) of_b.copy(copy_of_b, b, more);
+    long long warp = (blockIdx.x * (long long)BLOCK + threadIdx.x) / 32, before_b = of_a.warps();
+    bool is_a = warp < before_b;
+    Lines lines = is_a ? of_a : of_b;
+    if (!is_a) warp -= before_b;
+    if (warp < lines.warps()) lines.copy(is_a ? copy_of_a : copy_of_b, is_a ? a : b, warp);
 }
