@@ -16,6 +16,12 @@ __device__ inline void arrive_in_cluster()
 __device__ inline void wait_in_cluster()
 { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 
+__device__ inline void meet_in_cluster()
+{
+    arrive_in_cluster();
+    wait_in_cluster();
+}
+
 // Arrives at another block's barrier of shared memory, given that of the same place here.
 __device__ inline void arrive_in_block(unsigned barrier, unsigned rank)
 {

@@ -20,11 +20,11 @@ constexpr int SPLITS = 1;  // of k, that a cluster adds
 
 struct Copies {
     const Map &of_a, &of_b;
-    int splits, top, left, product, place;
+    int top, left, product, place;
     __device__ void begin(Tile tile)
     {
         top = tile.top, left = tile.left, place = tile.first * LINE;
-        product = splits > 1 ? tile.z / splits : tile.z;
+        product = tile.z / SPLITS;
     }
     __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
@@ -35,30 +35,30 @@ struct Copies {
 };
 
 __device__ void product(const Maps<2 + BOXED> &maps, Out *c, long long m, long long n, int steps,
-                        int splits, int batch, Scales scales)
+                        int batch, Scales scales, float4 *sums)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
-    Copies copies = {maps.of[0], maps.of[1], splits};
+    Copies copies = {maps.of[0], maps.of[1]};
     float factor = scales.factor();
     auto results = [=](Tile tile) {
         return ScaledProduct<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED,
-             SPLITS>(Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results,
-                     maps.of[BOXED * 2]);
+             SPLITS>(Tiles<ROWS, COLUMNS>(m, n, steps, SPLITS, batch), copies, results,
+                     maps.of[BOXED * 2], sums);
 }
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
     const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
-    int splits, int batch, Scales scales)
+    int batch, Scales scales)
 {
-    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, splits, batch, scales);
+    if constexpr (SPLITS == 1) product(maps, c, m, n, steps, batch, scales, nullptr);
 }
 
 extern "C" __global__ __cluster_dims__(SPLITS)
     __launch_bounds__(block_of(ROWS), 1) void joined(const __grid_constant__ Maps<2 + BOXED> maps,
                                                      Out *c, long long m, long long n, int steps,
-                                                     int splits, int batch, Scales scales)
+                                                     int batch, float4 *sums, Scales scales)
 {
-    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, splits, batch, scales);
+    if constexpr (SPLITS > 1) product(maps, c, m, n, steps, batch, scales, sums);
 }

@@ -9,12 +9,17 @@
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
 // Of floats, the instructions want lines along k. Where a's lines lie across k, each thread reads its part of a into
-// registers (hold), and stores the result transposed (is_turned, store_turned).
+// registers (hold), and stores the result transposed (is_turned, store_turned). Of halves TURNED asks for the latter
+// (store_across).
+//
+// BESIDE: blocks of a cluster that make tiles one below the other. Each copies a share of their tile of b to all, whose
+// map's boxes are as high as a share, and a stage is empty when the readers of all of them are done.
 //
 // Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
 // `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
 // has AT_ONCE neighbours of a row: results(tile).store(row, column, Packed<float, AT_ONCE>). If k is split, there is a
-// result of each split, tile.z; or, if there are SPLITS, these are a cluster of blocks, which adds them up (join). Launch
+// result of each split, tile.z; or, if there are SPLITS, these are a cluster of blocks, which adds them up (join), with
+// room for a tile of each block in `sums`. Launch
 // as many blocks as there are multiprocessors, or tiles (of clusters: as many as splits of tiles), of block_of(ROWS)
 // threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
 #pragma once
@@ -48,8 +53,10 @@ struct Tile {
 template <int ROWS, int COLUMNS>
 struct Tiles {
     int down, across, splits, each, steps, count;
-    __device__ Tiles(long long m, long long n, int steps, int splits, int batch)
-        : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
+    // beside: tiles one below the other that a cluster makes together; some may have no row.
+    __device__ Tiles(long long m, long long n, int steps, int splits, int batch, int beside = 1)
+        : down((m + ROWS * beside - 1) / (ROWS * beside) * beside),
+          across((n + COLUMNS - 1) / COLUMNS), splits(splits),
           each(splits > 1 ? (steps + splits - 1) / splits : steps), steps(steps),
           count(down * across * splits * batch)
     {
@@ -93,14 +100,20 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
                                                             sum[first / 2 + i + 1]};
         }
         __syncwarp();
+        if constexpr (AT_ONCE < 0)
+            result.template store_lines<HIGH, PATCH_COLUMNS>(
+                top, left + first, [&](int row, int column) {
+                    return patch[row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT)];
+                });
+        else
 #pragma unroll(AT_ONCE < 4 ? 8 : 1)
-        for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
-            int row = n / (PATCH_COLUMNS / AT_ONCE),
-                column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
-            float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
-            result.store(top + row, left + first + column,
-                         *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
-        }
+            for (int n = lane; n < HIGH * PATCH_COLUMNS / AT_ONCE; n += 32) {
+                int row = n / (PATCH_COLUMNS / AT_ONCE),
+                    column = n % (PATCH_COLUMNS / AT_ONCE) * AT_ONCE;
+                float *place = patch + row * PATCH_COLUMNS + (column ^ row % 8 * EIGHT);
+                result.store(top + row, left + first + column,
+                             *reinterpret_cast<Packed<float, AT_ONCE> *>(place));
+            }
     }
 }
 
@@ -176,6 +189,32 @@ __device__ void store_turned(Result result, int top, int left, float (&sum)[COLU
                      Packed<float, 2>{sum[i], sum[i + 2]});
 }
 
+// Stores a tile whose rows become columns of the result: a warp has 16 neighbours of each line of it. Lines of a patch are
+// padded, so that what is written at once, 8 neighbours of 4 lines, lies in different banks.
+template <int COLUMNS, typename Result>
+__device__ void store_across(Result result, int top, int left, float (&sum)[COLUMNS / 2],
+                             float *patch)
+{
+    constexpr int AT_ONCE = together<Result>(), PITCH = HIGH + 4, LINES = COLUMNS % 32 ? 16 : 32;
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int at = 0; at < COLUMNS; at += LINES) {
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < LINES / 2; ++i) {
+            int line = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            patch[line * PITCH + lane / 4 + i / 2 % 2 * 8] = sum[at / 2 + i];
+        }
+        __syncwarp();
+        for (int n = lane; n < LINES * HIGH / AT_ONCE; n += 32) {
+            int line = n / (HIGH / AT_ONCE), column = n % (HIGH / AT_ONCE) * AT_ONCE;
+            result.store(
+                left + at + line, top + column,
+                *reinterpret_cast<Packed<float, AT_ONCE> *>(patch + line * PITCH + column));
+        }
+    }
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>
@@ -243,46 +282,71 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
     }
 }
 
-// Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through the
-// memory of the stages, which all threads have read; row: the first of a thread's two rows.
-template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, typename Result>
+// Stores sums of two rows and two columns. TURNED: the columns are lines of the result. Rows that are HELD are neighbours
+// in these; else a row's neighbour is what the fourth lane from here has, and each of the two stores one line.
+template <bool TURNED, bool HELD, typename Result>
+__device__ void store_joined(Result result, int row, int column, float4 sum)
+{
+    if constexpr (!TURNED) {
+        result.store(row, column, Packed<float, 2>{sum.x, sum.y});
+        result.store(row + 8, column, Packed<float, 2>{sum.z, sum.w});
+    } else if constexpr (HELD) {
+        result.store(column, row, Packed<float, 2>{sum.x, sum.z});
+        result.store(column + 1, row, Packed<float, 2>{sum.y, sum.w});
+    } else {
+        bool odd = row % 2;
+        float upper = __shfl_xor_sync(~0u, odd ? sum.x : sum.y, 4);
+        float lower = __shfl_xor_sync(~0u, odd ? sum.z : sum.w, 4);
+        using Two = Packed<float, 2>;
+        result.store(column + odd, row - odd, odd ? Two{upper, sum.y} : Two{sum.x, upper});
+        result.store(column + odd, row + 8 - odd, odd ? Two{lower, sum.w} : Two{sum.z, lower});
+    }
+}
+
+// Adds what the blocks of a cluster have of a tile, and stores it: each block a share of the columns. Sums go through
+// global memory, ROWS x COLUMNS of each block, which stay in the L2 cache: on an H200, half a microsecond faster for small
+// tiles than through other blocks' shared memory. row: the first of a thread's two rows.
+template <int ROWS, int COLUMNS, int SPLITS, bool TURNED, bool HELD, typename Result>
 __device__ void join(Result result, int row, int left, const float (&sum)[COLUMNS / 2],
-                     unsigned char *stages)
+                     float4 *sums)
 {
     constexpr int THREADS = ROWS / GROUP_ROWS * GROUP, FOURS = COLUMNS / 8;
-    float4 *mine = reinterpret_cast<float4 *>(stages) + threadIdx.x;
-    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+    constexpr int EACH = (FOURS + SPLITS - 1) / SPLITS, MOST = 16 / SPLITS;  // loads take long
+    constexpr int TOGETHER = EACH < MOST ? EACH : MOST;
+    int rank = blockIdx.x % SPLITS, last = FOURS * (rank + 1) / SPLITS - 1;
+    sums += (long long)(blockIdx.x - rank) * THREADS * FOURS + threadIdx.x;
 #pragma unroll
     for (int n = 0; n < FOURS; ++n)
-        mine[n * THREADS] = make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
-    arrive_in_cluster();
-    wait_in_cluster();  // all blocks have left their sums
-    int rank = blockIdx.x % SPLITS;
+        sums[(rank * FOURS + n) * THREADS] =
+            make_float4(sum[n * 4], sum[n * 4 + 1], sum[n * 4 + 2], sum[n * 4 + 3]);
+    meet_in_cluster();  // all blocks have left their sums
 #pragma unroll 1
-    for (int n = FOURS * rank / SPLITS; n < FOURS * (rank + 1) / SPLITS; ++n) {
-        float4 part[SPLITS], all = {};
+    for (int first = FOURS * rank / SPLITS; first <= last; first += TOGETHER) {
+        float4 part[TOGETHER][SPLITS];
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p) part[p] = *in_block(mine + n * THREADS, p);
+        for (int i = 0; i < TOGETHER * SPLITS; ++i) {
+            int n = min(first + i / SPLITS, last);
+            part[i / SPLITS][i % SPLITS] = __ldcg(sums + (i % SPLITS * FOURS + n) * THREADS);
+        }
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p)
-            all.x += part[p].x, all.y += part[p].y, all.z += part[p].z, all.w += part[p].w;
-        int column = left + n * 8 + threadIdx.x % 4 * 2;
-        if constexpr (TURNED) {
-            result.store(column, row, Packed<float, 2>{all.x, all.z});
-            result.store(column + 1, row, Packed<float, 2>{all.y, all.w});
-        } else {
-            result.store(row, column, Packed<float, 2>{all.x, all.y});
-            result.store(row + 8, column, Packed<float, 2>{all.z, all.w});
+        for (int i = 0; i < TOGETHER; ++i) {
+            float4 all = {};
+#pragma unroll
+            for (int p = 0; p < SPLITS; ++p)
+                all.x += part[i][p].x, all.y += part[i][p].y, all.z += part[i][p].z,
+                    all.w += part[i][p].w;
+            int column = left + (first + i) * 8 + threadIdx.x % 4 * 2;
+            if (first + i <= last) store_joined<TURNED, HELD>(result, row, column, all);
         }
     }
-    arrive_in_cluster();
-    wait_in_cluster();  // no block goes while another reads its sums
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          int APART = 0, bool BOXED = false, int SPLITS = 1, typename AllTiles, typename Copy,
+          int APART = 0, bool BOXED = false, int SPLITS = 1,
+          bool TURNED = is_turned<T, A_ALONG_K>(), int BESIDE = 1, typename AllTiles, typename Copy,
           typename Results>
-__device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes)
+__device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &boxes,
+                         float4 *sums = nullptr)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE;
     constexpr int STAGE = OF_A + in_panels<T, B_ALONG_K>(COLUMNS) * LINE;
@@ -302,11 +366,12 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
         if (threadIdx.x % GROUP < 32 && is_elected()) {
             for (int n = 0; n < STAGES; ++n)
                 begin_barrier(full + n * 8, 1),
-                    begin_barrier(empty + n * 8, GROUPS * GROUP / READER);
+                    begin_barrier(empty + n * 8, BESIDE * GROUPS * GROUP / READER);
             show_barriers();
         }
         __syncwarp();
-        signal_barriers<block_of(ROWS)>();
+        if (BESIDE > 1) meet_in_cluster();
+        else signal_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
         if (threadIdx.x % GROUP >= 32) return;
         for (int number = first; number < tiles.count; number += then) {
@@ -325,13 +390,19 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
         }
         return;
     }
-    wait_barriers<block_of(ROWS)>();
+    if (BESIDE > 1) meet_in_cluster();
+    else wait_barriers<block_of(ROWS)>();
     if (GROUPS > 1) take_registers<232>();
     if (APART && group == 1) signal_turn<GROUPS>(group);  // to the first
     int warp =
         __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
     unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
     int turn = 0, row = HOLDS ? held_row(warp) : 0;
+    auto done = [](unsigned barrier) {  // a stage is read, for all blocks that fill it
+        int reader = threadIdx.x % READER;
+        if (BESIDE > 1 && reader < BESIDE) arrive_in_block(barrier, reader);
+        else if (reader == 0) arrive(barrier);
+    };
     for (int number = first; number < tiles.count; number += then) {
         Tile tile;
         float sum[COLUMNS / 2];
@@ -346,36 +417,40 @@ __device__ void multiply(AllTiles tiles, Copy copy, Results results, const Map &
             if (step == 0) tile = tile_of[stage];
             if constexpr (APART) {
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
-                if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
+                done(empty + stage * 8);
             } else if constexpr (HOLDS) {
                 unsigned held[HELD];
                 wait_for_products<0>();  // until then they use what is held
-                if (step > 0 && threadIdx.x % READER == 0) arrive(before);
+                if (step > 0) done(before);
                 hold(held, stages + stage * STAGE, row);
                 multiply_stage<T>(sum, held, b, step > 0);
                 before = empty + stage * 8;
             } else {
                 multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
                 wait_for_products<1>();  // the previous stage's products are done: it is empty
-                if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
+                if (step > 0) done(before);
                 before = empty + stage * 8;
             }
             advance();
         } while (++step < tile.steps);
         wait_for_products<0>();
-        if (!APART && threadIdx.x % READER == 0) arrive(before);
+        if (!APART) done(before);
         int top = tile.top + warp * HIGH;
         if constexpr (SPLITS > 1) {
             tile.z /= SPLITS;
-            join<ROWS, COLUMNS, SPLITS, HOLDS>(results(tile),
-                                               HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4,
-                                               tile.left, sum, stages);
+            join<ROWS, COLUMNS, SPLITS, TURNED, HOLDS>(
+                results(tile), HOLDS ? tile.top + row : top + threadIdx.x % 32 / 4, tile.left, sum,
+                sums);
             return;
         }
         if constexpr (HOLDS) store_turned<COLUMNS>(results(tile), tile.top + row, tile.left, sum);
+        else if constexpr (TURNED)
+            store_across<COLUMNS>(results(tile), top, tile.left, sum,
+                                  reinterpret_cast<float *>(patch));
         else if constexpr (BOXED)
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch, turn);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }
-    if (BOXED) wait_for_stores<0>();  // their memory goes with the block
+    if (BOXED) wait_for_stores<0>();    // their memory goes with the block
+    if (BESIDE > 1) meet_in_cluster();  // so do barriers, at which another block arrives
 }

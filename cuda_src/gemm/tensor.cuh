@@ -199,7 +199,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
             Fragments<B, false>::load(q[to][n], tile + OF_A, start_b[n], step);
     };
 
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
         a.template copy<0, A::COPIES>(shared + stage * STAGE, more);
@@ -246,7 +246,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
     }
 
     // Sums go through shared memory, so that a lane has AT_ONCE neighbours of a row.
-    constexpr int PADDED = WARP_COLUMNS + 8;
+    constexpr int PADDED = WARP_COLUMNS + 8, AT_ONCE = together<Out>();
     wait_for_groups<0>();
     __syncthreads();
     Acc *own = reinterpret_cast<Acc *>(tiles) + warp * HIGH * PADDED;
@@ -261,11 +261,16 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, long 
                                                               sum[m][n][lower * 2 + 1]};
             }
         __syncwarp();
-        for (int n = lane; n < HIGH * WARP_COLUMNS / Out::AT_ONCE; n += 32) {
-            int row = n * Out::AT_ONCE / WARP_COLUMNS, column = n * Out::AT_ONCE % WARP_COLUMNS;
-            out.store(top + y + m * HIGH + row, left + x + column,
-                      *reinterpret_cast<Packed<Acc, Out::AT_ONCE> *>(own + row * PADDED + column));
-        }
+        if constexpr (Out::AT_ONCE < 0 && WARP_COLUMNS >= 64)
+            out.template store_lines<HIGH, WARP_COLUMNS>(
+                top + y + m * HIGH, left + x,
+                [&](int row, int column) { return own[row * PADDED + column]; });
+        else
+            for (int n = lane; n < HIGH * WARP_COLUMNS / AT_ONCE; n += 32) {
+                int row = n * AT_ONCE / WARP_COLUMNS, column = n * AT_ONCE % WARP_COLUMNS;
+                out.store(top + y + m * HIGH + row, left + x + column,
+                          *reinterpret_cast<Packed<Acc, AT_ONCE> *>(own + row * PADDED + column));
+            }
         __syncwarp();
     }
 }

@@ -38,8 +38,10 @@ __device__ inline unsigned long long described(unsigned place, int panel)
         "+f"(sum[n + 5]), "+f"(sum[n + 6]), "+f"(sum[n + 7])
 #define HOLD16(n) HOLD8(n), HOLD8(n + 8)
 #define HOLD32(n) HOLD16(n), HOLD16(n + 16)
+#define NAME8 "%0,%1,%2,%3,%4,%5,%6,%7"
 #define NAME16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define NAME32 NAME16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define NAME24 NAME16 ",%16,%17,%18,%19,%20,%21,%22,%23"
 #define NAME48 NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define NAME64 NAME48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define NAME80 NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
@@ -75,6 +77,12 @@ __device__ inline unsigned long long described(unsigned place, int panel)
     }
 // TURN: what becomes of the words that say how the lines of a and b lie, which only 16 bits have.
 #define GROUP_PRODUCTS(T, TYPES, TURN)                                                             \
+    GROUP_PRODUCT(T, TYPES, 16, NAME8, "%8", "%9", "%10", TURN(", %11, %12"), HOLD8(0))            \
+    GROUP_PRODUCT(T, TYPES, 32, NAME16, "%16", "%17", "%18", TURN(", %19, %20"), HOLD16(0))        \
+    GROUP_PRODUCT(T, TYPES, 48, NAME24, "%24", "%25", "%26", TURN(", %27, %28"), HOLD16(0),        \
+                  HOLD8(16))                                                                       \
+    GROUP_PRODUCT(T, TYPES, 96, NAME48, "%48", "%49", "%50", TURN(", %51, %52"), HOLD32(0),        \
+                  HOLD16(32))                                                                      \
     GROUP_PRODUCT(T, TYPES, 64, NAME32, "%32", "%33", "%34", TURN(", %35, %36"), HOLD32(0))        \
     GROUP_PRODUCT(T, TYPES, 128, NAME64, "%64", "%65", "%66", TURN(", %67, %68"), HOLD32(0),       \
                   HOLD32(32))                                                                      \

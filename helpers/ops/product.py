@@ -31,6 +31,7 @@ MOST_BATCHES = 65535  # of a grid
 WAVES = 2  # at most, where there are splits
 LEAST_SHARE = 128  # elements along k per split, for splitting to pay
 COPY_US, COPY_BYTES_PER_US = 2.5, 3e6
+SECTOR = 32  # bytes
 BYTES_PER_US = 3.2e6  # that a product reads and writes
 UNPACKED = 1.34  # times as long where elements are loaded one by one
 FLOATS8 = "e4m3", "e5m2"
@@ -65,12 +66,13 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
         if key not in decisions:
             decisions[key] = _decided(a, b, dtype, result)
         kind, shape = decisions[key]
-        (of_a, *a_way), (of_b, *b_way) = (
-            _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
-        )
-        if of_a is not a or of_b is not b:
+        ways = [_way(a, True, kind), _way(b, False, kind)]
+        if None in ways and a.size * b.size:
+            of_a, of_b = _laid_out((a, b), ways, kind, stream)
             return matmul(of_a, of_b, stream, dtype, scales, result)
-        call = prepared[key] = prepare(a, b, shape, kind, (*a_way, *b_way))
+        told = zip((a, b), (True, False), ways)
+        ways = [way or _padded(x, is_a, kind) for x, is_a, way in told]
+        call = prepared[key] = prepare(a, b, shape, kind, ways)
     return call(a, b, workspace(stream), stream, scales or UNSCALED)
 
 
@@ -167,15 +169,35 @@ def _way(x, of_a, kind):
     return None
 
 
-def _laid_out(x, of_a, kind, stream):
-    """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
-    way = _way(x, of_a, kind)
-    if way is None:
-        copy = _padded(x, of_a, kind)
-        if not x.size:
-            return x, copy  # there is nothing to copy
-        x = tensor.padded(x, copy.by_rows, stream) if kind else contiguous(x, stream)
-    return x, way
+def _laid_out(operands, ways, kind, stream):
+    """Return a and b, or copies in layouts that kernels of this kind take."""
+    found, together = list(operands), []
+    for place, (x, way) in enumerate(zip(operands, ways)):
+        if way:
+            continue
+        if not kind:
+            found[place] = contiguous(x, stream)
+            continue
+        by_rows = _padded(x, not place, kind).by_rows
+        if lines := _even_lines(x, by_rows):
+            together.append((place, x, lines, by_rows))
+        else:
+            found[place] = tensor.padded(x, by_rows, stream)
+    if together:
+        places, wanted, lines, by_rows = zip(*together)
+        for place, copy in zip(places, tensor.padded_together(wanted, lines, by_rows, stream)):
+            found[place] = copy
+    return found
+
+
+def _even_lines(x, by_rows):
+    """Return the tensor.Lines of an array of 2 or 4 bytes whose lines follow each other evenly."""
+    across, along = x.shape[-2:] if by_rows else x.shape[:-3:-1]
+    ways = [way for way in _ways(x) if way.by_rows == by_rows]
+    if x.dtype.itemsize > 1 and ways and ways[0].line >= along:
+        if x.ndim == 2 or ways[0].batch == across * ways[0].line:
+            return tensor.Lines(x.size // along, ways[0].line, along)
+    return None
 
 
 def _padded(x, of_a, kind):
@@ -204,7 +226,7 @@ def _without_copies(a, b, shape, kind):
     *batches, m, n = shape
     told = (m, n, a.shape[-1]), prod(batches)
     laid_out = [way or _padded(*operand, kind) for way, operand in zip(ways, operands)]
-    copied = sum(copy_us(x.nbytes) for x, way in zip((a, b), ways) if way is None)
+    copied = copy_us(sum(x.nbytes for x, way in zip((a, b), ways) if way is None))
     least = copied + min(way.us for way in _tilings(*told, kind, a.dtype, laid_out, (0, 0)))
     kinds = [replace(kind, piece=piece, b_either_way=False) for piece in (8, 4)]
     for other in (*kinds, None) if kind.array == a.dtype.name in FLOATS else kinds:
@@ -487,6 +509,7 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
         if hopper.fits(kind, sizes, batch, ways):
             turned = kind.b_either_way and ways[1].by_rows
             told = {"turned": turned, "joins": True, "touched": _touched(ways, dtype)}
+            told["across"] = kind.is_either_way and ways[0].by_rows
             by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
     else:
@@ -505,8 +528,10 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
 
 
 def _touched(ways, dtype):
-    """Return of how many lines of memory 128 bytes of a and of b are parts."""
-    return [1 + bool(way.line * dtype.itemsize % tensor.LINE) for way in ways]
+    """Return as how many lines of memory 128 bytes of a and of b count, which may be parts of two,
+    or of five sectors of 32 bytes."""
+    strides = [way.line * dtype.itemsize for way in ways]
+    return [1 if not step % tensor.LINE else 2.2 if step % SECTOR else 1.2 for step in strides]
 
 
 def _thin(sizes, batch, kind, ways, form, dtype, places, tiling):
@@ -525,7 +550,8 @@ def _by_tensor_cores(sizes, batch, kind, ways, form, dtype, tiling):
     way, count = (hopper.launch, 1) if by_groups else (tensor.launch, tiling.splits)
     parts = Parts(batch, count, prod(sizes[:2]), form, kind.sum, made=kind.made)
     make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
-    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8)
+    scratch = by_groups and partial(tiling.scratch, batch=min(batch, MOST_BATCHES))
+    return _in_batches(make, sizes, batch, count, ways, dtype, parts, kind.is_float8, scratch)
 
 
 def _by_threads(sizes, batch, ways, form, dtype, places, tiling):

@@ -10,13 +10,24 @@ from pycuda.gpuarray import GPUArray
 from .. import sources
 from . import tuning
 from .elementwise import COPY, run
-from .launch import Form, KernelCall, ceil_divide, most_shared, multiprocessors, workspace
+from .launch import (
+    Form,
+    Kept,
+    KernelCall,
+    address,
+    ceil_divide,
+    context,
+    most_shared,
+    multiprocessors,
+    workspace,
+)
 from .tuning import blocks_us, splits_to_try, sum_us
 
 __all__ = [
     "CHUNK",
     "KINDS",
     "Kind",
+    "Lines",
     "Tile",
     "Tiling",
     "are_here",
@@ -24,11 +35,15 @@ __all__ = [
     "packed",
     "padded",
     "padded_to",
+    "padded_together",
 ]
 
 CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
 SHORT_LINE = 4 * LINE  # bytes
 LEAST_CAPABILITY = (8, 0)
+LANES, COPY_WARPS = 32, 8  # as in gemm/padded.cu
+
+copying = Kept()
 
 
 @dataclass(frozen=True)
@@ -89,16 +104,53 @@ def padded_to(along, itemsize):
     return ceil_divide(along, per_unit) * per_unit
 
 
-def padded(x, by_rows, stream):
-    """Copy x to lines (rows or columns) that are padded to multiples of LINE bytes, or of CHUNK
-    if they are short."""
+def _room(x, by_rows, stream):
+    """Return an array like x in lines (rows or columns) that are padded to multiples of LINE bytes,
+    or of CHUNK if they are short."""
     *outer, rows, columns = x.shape
     across, along = (rows, columns) if by_rows else (columns, rows)
     shape = *outer, across, padded_to(along, x.dtype.itemsize)
     whole = Form(shape, x.dtype).new(x, workspace(stream))
     strides = whole.strides if by_rows else (*whole.strides[:-2], *whole.strides[:-3:-1])
-    copy = GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
-    return run(COPY, x, x.dtype.type(0), copy, stream, "NCHW")
+    return GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
+
+
+def padded(x, by_rows, stream):
+    """Copy x to padded lines."""
+    return run(COPY, x, x.dtype.type(0), _room(x, by_rows, stream), stream, "NCHW")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How many lines an array has, from where to where the next begins, and their elements."""
+
+    count: int
+    stride: int
+    length: int
+
+    def padded(self, itemsize):
+        """Return what gemm/padded.cu needs to know of them."""
+        words = ceil_divide(self.length * itemsize, CHUNK)
+        elements = (self.count - 1) * self.stride + self.length
+        told = self.count, self.stride, elements, words, padded_to(self.length, itemsize)
+        return told, self.count * ceil_divide(words, LANES - 1)
+
+
+def padded_together(operands, lines, by_rows, stream):
+    """Copy one or two arrays to padded lines, in one launch."""
+    copies = [_room(x, rows, stream) for x, rows in zip(operands, by_rows)]
+    size, pairs = operands[0].dtype.itemsize, list(zip(operands, copies))
+    key = context(), size, *lines
+    call = copying.get(key)
+    if call is None:
+        told, warps = zip(*(of.padded(size) for of in lines))
+        blocks = ceil_divide(sum(warps), COPY_WARPS)
+        words = np.array([[0] * 5, *told][-2:], np.int64)
+        kind = {2: "half", 4: "float"}[size]
+        block = (COPY_WARPS * LANES,)
+        call = copying[key] = KernelCall("gemm/padded.cu", {"T": kind}, (blocks,), block, words)
+    call(stream, [address(x) for pair in (pairs * 2)[-2:] for x in pair])
+    return copies
 
 
 @dataclass(frozen=True)

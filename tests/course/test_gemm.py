@@ -121,6 +121,29 @@ def test_lines_that_are_read_in_pieces(piece, kind, monkeypatch):
     forget()
 
 
+@pytest.mark.parametrize("kind, lying", [("float16", ""), ("bfloat16", "b"), ("tf32", "b")])
+def test_lines_that_do_not_begin_at_16_bytes_are_copied_in_one_launch(kind, lying, monkeypatch):
+    """One operand's or both's: in lines shorter than a warp's words, and longer."""
+    monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
+    monkeypatch.setattr(tensor, "run", None)
+    forget()
+    for m, n, k in (70, 64, 171), (3, 9, 811), (33, 203, 64), (2, 1, 1):
+        product_of(m, n, k, kind, lying)
+    forget()
+
+
+def product_of(m, n, k, kind, lying):
+    """Check a product of one matrix; lying: "b" where b lies along k."""
+    (a, exact_a), (b, exact_b) = (
+        checks.operand(np.random.default_rng(m).standard_normal(size, np.float32), kind)
+        for size in ((m, k), (n, k) if lying else (k, n))
+    )
+    a, b = on_gpu(a), on_gpu(b)
+    got = ops.matmul(a, b.T if lying else b, dtype=None if kind == "float16" else kind).get()
+    exact = exact_a, exact_b.T if lying else exact_b
+    check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=kind)
+
+
 def test_batches_of_halves_in_lines_of_any_length():
     a, b = numbers(3, 20, 30, dtype="float16"), numbers(3, 30, 13, dtype="float16")
     check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
@@ -374,8 +397,11 @@ def only(monkeypatch):
     def choose(groups, tile=None):
         monkeypatch.setattr(thin, "MOST_ROWS", 0)
         monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
+        is_narrow = bool(tile) and groups and tile.is_narrow
         if tile:
-            monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
+            tiles = () if is_narrow else (tile,)
+            monkeypatch.setattr(hopper if groups else tensor, "TILES", tiles)
+            monkeypatch.setattr(hopper, "narrow", lambda m: (tile,) if is_narrow else ())
         if groups:
             monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups)
         else:
@@ -407,6 +433,34 @@ def test_products_by_warpgroups(kind, lying, tile, only):
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
         check(checks.widened(got) if kind == "bfloat16" else got, *exact, dtype=asked)
+
+
+NARROW = [tile for tile in hopper.narrow(1 << 16) if tile.columns in (16, 48, 96, 256)]
+
+
+@by_warpgroups
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("lying", ["", "b"])
+@pytest.mark.parametrize("tile", NARROW, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+def test_tiles_whose_rows_are_columns_of_the_product(kind, lying, tile, only):
+    """At sizes that tiles do not divide, with splits, where rows begin anywhere."""
+    only(True, tile)
+    for m, n, k in (100, 264, 136), (1, 10, 8), (64, 77, 1024):
+        product_of(m, n, k, kind, lying)
+
+
+@by_warpgroups
+@pytest.mark.parametrize("lying", ["", "b"])
+@pytest.mark.parametrize("tile", [hopper.TILES[0], hopper.TILES[5], NARROW[4]],
+                         ids=lambda tile: f"{tile.rows}x{tile.columns}")  # fmt: skip
+def test_blocks_that_share_b(lying, tile, only, monkeypatch):
+    """Tiles follow each other in blocks, more of them than there are stages; some have no row."""
+    only(True, tile)
+    monkeypatch.setattr(hopper, "multiprocessors", lambda: 5)
+    monkeypatch.setattr(
+        hopper, "beside", lambda _, by_groups: [way for way in by_groups if way.beside > 1]
+    )
+    product_of(*((264, 392) if tile.is_narrow else (712, 264)), 264, "float16", lying)
 
 
 @by_warpgroups
@@ -451,14 +505,14 @@ def test_stores_that_are_under_way_keep_what_they_read(only, monkeypatch):
         check(got[rows], a[rows], b)
 
 
+def most_splits(tilings, by_groups):
+    return [max(by_groups, key=lambda way: way.splits)]
+
+
 @by_warpgroups
 @pytest.mark.parametrize("kind", ["float16", "tf32", "e4m3"])
 def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
     """In their order, whichever block comes last."""
-
-    def most_splits(tilings, by_groups):
-        return [max(by_groups, key=lambda way: way.splits)]
-
     for tile in hopper.TILES[0], hopper.TILES[5]:
         only(True, tile)
         monkeypatch.setattr(hopper, "beside", most_splits)
@@ -480,11 +534,12 @@ def test_a_cluster_adds_the_splits_of_a_tile(kind, only, monkeypatch):
 
 @pytest.mark.skipif(not autoinit.is_software, reason="counts what the software GPU does")
 def test_splits_are_added_in_one_launch(only, monkeypatch):
-    only(True, hopper.TILES[1])
-    monkeypatch.setattr(hopper, "beside", lambda tilings, by_groups: by_groups[-1:])
     a, b = (on_gpu(numbers(*size, dtype="float16")) for size in ((130, 1024), (1024, 136)))
-    assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
-    assert not xray.sanitize(lambda: ops.matmul(a, b))
+    for tile in hopper.TILES[1], NARROW[2]:
+        only(True, tile)
+        monkeypatch.setattr(hopper, "beside", most_splits)
+        assert xray.profile(lambda: ops.matmul(a, b)).kernel == "joined"
+        assert not xray.sanitize(lambda: ops.matmul(a, b))
 
 
 @given(m=st.integers(1, 600), n=st.integers(1, 600), k=st.integers(1, 1 << 17))

@@ -27,7 +27,7 @@ def _by_operation(file, run, *arrays, more=""):
     kernel = file.partition("/")[2].removesuffix(".cu")
 
     def call(act, *on_gpu):
-        from helpers.ops import heads, hopper
+        from helpers.ops import heads, hopper, product
 
         by_groups, fits = kernel.startswith("hopper"), hopper.fits
         others = "_by_warps" if by_groups else "_by_groups"
@@ -36,6 +36,7 @@ def _by_operation(file, run, *arrays, more=""):
             mock.patch.object(hopper, "fits", lambda *of: by_groups and fits(*of)),
             mock.patch.object(heads, others, lambda asked: []),
             mock.patch.object(heads, "quickest", _of_fewest_rows),
+            mock.patch.object(product, "quickest", _of_no_cluster),
         ):
             run(*on_gpu)
 
@@ -45,6 +46,12 @@ def _by_operation(file, run, *arrays, more=""):
 def _of_fewest_rows(problem, ways, prepare):
     """A choice that no estimate changes."""
     return prepare(min(ways, key=lambda way: (way.tile.rows, way.us)))
+
+
+def _of_no_cluster(problem, ways, prepare):
+    """The quickest whose blocks are no clusters by warpgroups, which are another kernel."""
+    alone = (way for way in ways if not getattr(way, "in_clusters", False))
+    return prepare(min(alone, key=lambda way: way.us))
 
 
 def _array(*shape, kind=F16):
@@ -94,6 +101,7 @@ def _products():
     for file, kind, sizes, options in (
         ("tensor", F16, (128, 128, 192), {}),
         ("tensor", F16, (72, 40, 136), {}),
+        ("padded", F16, (72, 331, 72), {}),
         ("tensor", np.int8, (100, 96, 80), {}),
         ("hopper", F16, (512, 192, 640), {}),
         ("hopper", np.uint16, (400, 256, 520), {"dtype": "bfloat16"}),
