@@ -31,6 +31,7 @@ extern __shared__ __align__(16) unsigned char memory[];
 
 // Leaves a tile in shared memory, which begins at this row and column of the product.
 struct Left {
+    static constexpr int AT_ONCE = FOUR;
     long long top, left;
     __device__ Quad *place(long long row, long long column) const
     { return reinterpret_cast<Quad *>(memory) + ((row - top) * COLUMNS + column - left) / FOUR; }

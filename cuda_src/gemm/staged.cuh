@@ -12,7 +12,11 @@
 #include "gemm/tensor.cuh"
 #include "gemm/tiles.cuh"
 
-constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;  // of a warp
+// A warp's lanes have FOUR rows and columns each, in an order in which any two lanes that differ in bit 0 read the same
+// columns, and in bit 1 the same rows: then shared memory serves a half of the warp, not a quarter, at once.
+constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;
+__device__ inline int lane_down() { return threadIdx.x / 16 % 2 * 2 + threadIdx.x % 2; }
+__device__ inline int lane_across() { return threadIdx.x / 2 % LANES_ACROSS; }
 
 __device__ inline void copy_element(unsigned to, const void *from, int bytes)
 {
@@ -126,6 +130,31 @@ struct Quads {
     }
 };
 
+// Stores a warp's sums, which begin at this row and column, by way of shared memory of its own, so that lanes store
+// neighbours.
+template <int TALL, int BROAD, typename Out>
+__device__ void store_side_by_side(Packed<float, FOUR> (&sum)[TALL][FOUR][BROAD], float *own,
+                                   Out out, long long top, long long left)
+{
+    constexpr int HIGH = LANES_DOWN * FOUR, WIDE = BROAD * LANES_ACROSS * FOUR, LINE = WIDE + FOUR;
+    int lane = threadIdx.x % 32;
+    float *place = own + lane_down() * FOUR * LINE + lane_across() * FOUR;
+#pragma unroll
+    for (int h = 0; h < TALL; ++h) {
+#pragma unroll
+        for (int r = 0; r < FOUR; ++r)
+#pragma unroll
+            for (int w = 0; w < BROAD; ++w)
+                *reinterpret_cast<Packed<float, FOUR> *>(place + r * LINE +
+                                                         w * LANES_ACROSS * FOUR) = sum[h][r][w];
+        __syncwarp();
+        for (int n = lane; n < HIGH * WIDE; n += 32)
+            out.store(top + h * HIGH + n / WIDE, left + n % WIDE,
+                      Packed<float, 1>{own[n / WIDE * LINE + n % WIDE]});
+        __syncwarp();
+    }
+}
+
 template <int ROWS, int COLUMNS, int DEEP, int STAGES, int WARP_ROWS, int WARP_COLUMNS, typename A,
           typename B, typename Out>
 __device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
@@ -136,13 +165,13 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
     extern __shared__ __align__(128) unsigned char tiles_of_floats[];
     unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
     long long depth = share.end - share.begin;
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / LANES_ACROSS * FOUR;
-    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % LANES_ACROSS * FOUR;
+    int warp = threadIdx.x / 32;
+    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS;
+    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS;
     Quad sum[TALL][FOUR][BROAD] = {};
     Quads<A, TALL, LANES_DOWN * FOUR> p;
     Quads<B, BROAD, LANES_ACROSS * FOUR> q;
-    p.start = A::start(y), q.start = B::start(x);
+    p.start = A::start(y + lane_down() * FOUR), q.start = B::start(x + lane_across() * FOUR);
 
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
@@ -186,12 +215,17 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
     }
     wait_for_groups<0>();
     __syncthreads();  // all have read the last tile, whose memory `out` may need
+    if constexpr (Out::AT_ONCE < FOUR) {
+        float *own = reinterpret_cast<float *>(tiles_of_floats) +
+                     warp * LANES_DOWN * FOUR * (WARP_COLUMNS + FOUR);
+        store_side_by_side(sum, own, out, top + y, left + x);
+    } else
 #pragma unroll
-    for (int h = 0; h < TALL; ++h)
+        for (int h = 0; h < TALL; ++h)
 #pragma unroll
-        for (int r = 0; r < FOUR; ++r)
+            for (int r = 0; r < FOUR; ++r)
 #pragma unroll
-            for (int w = 0; w < BROAD; ++w)
-                out.store(top + y + h * LANES_DOWN * FOUR + r, left + x + w * LANES_ACROSS * FOUR,
-                          sum[h][r][w]);
+                for (int w = 0; w < BROAD; ++w)
+                    out.store(top + y + (lane_down() + h * LANES_DOWN) * FOUR + r,
+                              left + x + (lane_across() + w * LANES_ACROSS) * FOUR, sum[h][r][w]);
 }
