@@ -51,7 +51,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
     multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
     left: warpgroups (compute capability 9.0) round to them, warps, which take lines that are not
-    aligned, drop the other 13 bits, and products of a few rows may keep all; "e4m3"
+    aligned, drop the other 13 bits, and small products may keep all; "e4m3"
     and "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
@@ -219,7 +219,7 @@ def _without_copies(a, b, shape, kind):
 
 def _by_warpgroups(a, b, shape, kind):
     """Return kind, or one that takes b as it lies, if warpgroups multiply floats."""
-    if kind is not tensor.KINDS["tf32"]:
+    if kind is not tensor.KINDS["tf32"] or _way(b, False, kind):
         return kind
     *batches, m, n = shape
     kind_of_b = replace(kind, b_either_way=True)
@@ -457,9 +457,9 @@ def prepare(a, b, shape, kind, ways, form=None):
     def made(tiling):
         if isinstance(tiling, thin.Tiling):
             return _thin(sizes, batch, kind, ways, form, a.dtype, places, tiling)
-        if kind:
-            return _by_tensor_cores(sizes, batch, kind, ways, form, a.dtype, tiling)
-        return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
+        if isinstance(tiling, Tiling):
+            return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
+        return _by_tensor_cores(sizes, batch, kind, ways, form, a.dtype, tiling)
 
     return quickest(problem, tilings, made)
 
@@ -489,14 +489,14 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
             told = {"turned": turned, "joins": True, "touched": _touched(ways, dtype)}
             by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
-    else:
+    if not kind or kind.array == "float32":
         wide = WIDE[dtype.name]
         loads = packs(sizes, (dtype, wide), ways, places)
         staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
         packed = staged or set(loads) == {most_packed(wide)}
         along_k = ways[0].by_rows, not ways[1].by_rows
         told = {"staged": staged, "packed": packed, "loads": list(zip(along_k, loads))}
-        tilings = Tiling.ways(m, n, k, wide, batch, **told)
+        tilings = [*tilings, *Tiling.ways(m, n, k, wide, batch, **told)]
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
         tilings = [*tilings, *(few.ways(batch) if few else ())]

@@ -375,6 +375,7 @@ def only(monkeypatch):
 
     def choose(groups, tile=None):
         monkeypatch.setattr(thin, "MOST_ROWS", 0)
+        monkeypatch.setattr(product, "STAGED", ())
         monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
         if tile:
             monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
