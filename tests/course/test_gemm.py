@@ -268,7 +268,7 @@ def taking(monkeypatch):
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
 def test_a_few_rows_or_columns(kind, along_k, turned, taking):
     """In lines that packs divide or not, whole or in splits, which the last block adds. along_k:
-    whether those of few, and of many are."""
+    whether lines of the few are, and lines of the many."""
     splits, asked = set(), kind if kind == "bfloat16" else None
 
     def most(ways):
