@@ -173,7 +173,7 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
     Quads<B, BROAD, LANES_ACROSS * FOUR> q;
     p.start = A::start(y + lane_down() * FOUR), q.start = B::start(x + lane_across() * FOUR);
 
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
         a.copy(shared + stage * STAGE, more);

@@ -269,11 +269,21 @@ class Tile:
         """Whether an operand is copied element by element."""
         return pack == 1 or along_k and not self.keeps
 
+    @property
+    def stages(self):
+        """Return how many tiles have room: the more are under way, the less blocks that are few
+        wait."""
+        room = most_shared() // self.blocks - RESERVED_BYTES
+        return max(LEAST_STAGES, min(MOST_STAGES, room // self.stage_bytes))
+
+    @property
+    def stage_bytes(self):
+        return 4 * self.deep * (self.rows + self.columns + 8)
+
     def shared_bytes(self, joined):
         """Return the shared memory for stages, which is also that for the sums that a cluster
         adds."""
-        stages = STAGES * self.deep * (self.rows + self.columns + 8)
-        return 4 * max(stages, self.rows * self.columns if joined else 0)
+        return max(self.stages * self.stage_bytes, 4 * self.rows * self.columns * joined)
 
 
 TILES = (
@@ -296,7 +306,8 @@ STAGED = (  # of gemm/staged.cu
     Tile(16, 256, 16, 2, 0.43, 0.40, 0.42, (16, 32), 0.063),
     Tile(16, 128, 16, 4, 0.245, 0.159, 0.24, (16, 32), 0.046),
 )
-DEEP, STAGES = 8, 3
+DEEP = 8
+LEAST_STAGES, MOST_STAGES, RESERVED_BYTES = 3, 6, 1024  # of shared memory, for each block
 MOST_KEPT = 32 * 32  # elements of a warp's part of a tile
 JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
@@ -422,7 +433,7 @@ def launch(tiling, sizes, batch, types, ways, packs):
     if tile.warp:
         file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
-        choices |= {"DEEP": tile.deep, "STAGES": STAGES}
+        choices |= {"DEEP": tile.deep, "STAGES": tile.stages}
         choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
         for name, pack in zip("AB", packs):
             singly = tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
