@@ -21,6 +21,8 @@ constexpr int BLOCKS = 2;  // on a multiprocessor
 constexpr int SPLITS = 2;
 
 constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+constexpr int ROUND = SPLITS * THREADS * FOUR;                    // floats that a cluster adds
+constexpr int TOGETHER = SPLITS < EIGHT ? EIGHT / SPLITS : 1;  // rounds whose loads are under way
 
 struct Strides {
     long long a, b;  // from one line to the next
@@ -58,16 +60,24 @@ extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
     wait_in_cluster();  // all blocks have left their sums
     Product<Out, float, C_PACK> product = {c + blockIdx.z * m * n, m, n};
     for (int at = (blockIdx.y * THREADS + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
-         at += SPLITS * THREADS * FOUR) {
-        long long row = tile.top + at / COLUMNS, column = tile.left + at % COLUMNS;
-        Quad sum = {}, part[SPLITS];
+         at += TOGETHER * ROUND) {
+        Quad part[TOGETHER][SPLITS];
+        auto row = [&](int n) { return tile.top + (at + n * ROUND) / COLUMNS; };
+        auto column = [&](int n) { return tile.left + (at + n * ROUND) % COLUMNS; };
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p) part[p] = *in_block(tile.place(row, column), p);
+        for (int n = 0; n < TOGETHER; ++n)
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p)
+            for (int p = 0; p < SPLITS && at + n * ROUND < ROWS * COLUMNS; ++p)
+                part[n][p] = *in_block(tile.place(row(n), column(n)), p);
 #pragma unroll
-            for (int e = 0; e < FOUR; ++e) sum[e] += part[p][e];
-        product.store(row, column, sum);
+        for (int n = 0; n < TOGETHER && at + n * ROUND < ROWS * COLUMNS; ++n) {
+            Quad sum = {};
+#pragma unroll
+            for (int p = 0; p < SPLITS; ++p)
+#pragma unroll
+                for (int e = 0; e < FOUR; ++e) sum[e] += part[n][p][e];
+            product.store(row(n), column(n), sum);
+        }
     }
     arrive_in_cluster();
     wait_in_cluster();  // no block goes while another reads its sums
