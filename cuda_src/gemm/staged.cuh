@@ -32,12 +32,14 @@ struct Copier {
     static constexpr int PACK = PIECE / sizeof(float), LINE = SIDE + FOUR;
     static constexpr bool KEPT = ALONG_K && PACK == FOUR;
     static constexpr int BYTES = DEEP * (KEPT ? SIDE : LINE) * sizeof(float);
-    static constexpr int TURNING = THREADS / SIDE > 8 ? THREADS / SIDE : 8;
+    static constexpr int ROOM = SIDE & (SIDE - 1) ? SIDE / 3 * 4 : SIDE;  // a power of two
+    static constexpr int TURNING = THREADS / ROOM > 8 ? THREADS / ROOM : 8;
     static constexpr int ALONG = KEPT ? DEEP / FOUR : TURNING;  // neighbouring threads
     static constexpr int WIDE = ALONG_K ? THREADS / ALONG : THREADS * PACK;
-    static constexpr int NEXT_I = WIDE < SIDE ? WIDE : SIDE;  // from copy to copy
+    static constexpr int NEXT_I = WIDE < ROOM ? WIDE : ROOM;  // from copy to copy
     static constexpr int NEXT_K = ALONG_K ? ALONG * PACK : THREADS * PACK / NEXT_I;
-    static constexpr int OVER_I = SIDE / NEXT_I, OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
+    static constexpr int OVER_I = NEXT_I < ROOM ? SIDE / NEXT_I : 1;
+    static constexpr int OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
     static constexpr int COUNT = OVER_I * OVER_K;
     static_assert(!KEPT || DEEP == 16, "two lines in 128 bytes");
 
@@ -59,7 +61,7 @@ struct Copier {
         step = (ALONG_K ? NEXT_I : NEXT_K) * stride;
         next = (ALONG_K ? DEEP : DEEP * stride) - ((ALONG_K ? OVER_I : OVER_K) - 1) * step;
         to = KEPT ? start(i) ^ k / FOUR * CHUNK : (k * LINE + i) * sizeof(float);
-        idle = KEPT ? WIDE > SIDE && i >= SIDE : NEXT_K > DEEP && k >= DEEP;
+        idle = ((KEPT ? WIDE : NEXT_I) > SIDE && i >= SIDE) || (NEXT_K > DEEP && k >= DEEP);
 #pragma unroll
         for (int n = 0; n < OVER_I; ++n) inside |= unsigned(first + i + n * NEXT_I < width) << n;
     }
@@ -204,10 +206,10 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 if ((free += STAGE) == STAGES * STAGE) free = 0;
             }
 #pragma unroll
-            for (int row = 0; row < TALL * FOUR; ++row)
+            for (int column = 0; column < BROAD * FOUR; ++column)
 #pragma unroll
-                for (int turn = 0; turn < BROAD * FOUR; ++turn) {
-                    int column = row % 2 ? turn : BROAD * FOUR - 1 - turn;
+                for (int turn = 0; turn < TALL * FOUR; ++turn) {
+                    int row = column % 2 ? turn : TALL * FOUR - 1 - turn;
                     sum[row / FOUR][row % FOUR][column / FOUR][column % FOUR] +=
                         p.at(row, i) * q.at(column, i);
                 }
