@@ -5,7 +5,6 @@
 // Limit: the multiply-adds; where there are few, the beginning and the end of a block.
 #include "common/cluster.cuh"
 #include "gemm/staged.cuh"
-using Out = float;
 constexpr int A_ALONG_K = 1;
 constexpr int B_ALONG_K = 0;
 constexpr int A_PIECE = 4;  // bytes that are copied at once across k
@@ -43,7 +42,7 @@ struct Left {
 
 extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
     __launch_bounds__(THREADS, BLOCKS) void joined(const float *__restrict__ a,
-                                                   const float *__restrict__ b, Out *c, long long m,
+                                                   const float *__restrict__ b, float *c, long long m,
                                                    long long n, long long k, Strides strides)
 {
     long long tiles = (m + ROWS - 1) / ROWS;
@@ -58,7 +57,7 @@ extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
                                                                    share);
     arrive_in_cluster();
     wait_in_cluster();  // all blocks have left their sums
-    Product<Out, float, C_PACK> product = {c + blockIdx.z * m * n, m, n};
+    Floats<C_PACK> product = {c + blockIdx.z * m * n, m, n};
     for (int at = (blockIdx.y * THREADS + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
          at += TOGETHER * ROUND) {
         Quad part[TOGETHER][SPLITS];

@@ -132,6 +132,22 @@ struct Quads {
     }
 };
 
+// A product that is written four floats at a time, if PACK says so: in one instruction, of which the compiler would make
+// four at times.
+template <int PACK>
+struct Floats : Product<float, float, PACK> {
+    template <int COUNT>
+    __device__ void store(long long row, long long column, Packed<float, COUNT> sum)
+    {
+        if constexpr (PACK < FOUR) Product<float, float, PACK>::store(row, column, sum);
+        else if (row < this->rows && column < this->columns)
+            asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(
+                             __cvta_generic_to_global(this->c + row * this->columns + column)),
+                         "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                         : "memory");
+    }
+};
+
 // Stores a warp's sums, which begin at this row and column, by way of shared memory of its own, so that lanes store
 // neighbours.
 template <int TALL, int BROAD, typename Out>

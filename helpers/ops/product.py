@@ -432,7 +432,7 @@ def launch(tiling, sizes, batch, types, ways, packs):
     """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
     a and b, of the sums, of c; ways: layouts of a and b; packs: elements of each load."""
     (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
-    choices |= {"Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
+    choices |= {"C_PACK": pack_of(4, 1, 0, sizes[1])}
     if tile.warp:
         file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
@@ -445,7 +445,7 @@ def launch(tiling, sizes, batch, types, ways, packs):
             file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
     else:
         file, shared = "gemm/packed.cu", 0
-        choices |= {"T": dtype, "Acc": wide} | tiling.choices(wide)
+        choices |= {"T": dtype, "Acc": wide, "Out": out} | tiling.choices(wide)
         choices |= dict(zip(("A_PACK", "B_PACK"), packs))
     grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
     return KernelCall(file, choices, grid, block, *sizes, strides, shared=shared)
