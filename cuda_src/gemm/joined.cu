@@ -20,7 +20,7 @@ constexpr int BLOCKS = 2;  // on a multiprocessor
 constexpr int SPLITS = 2;
 
 constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
-constexpr int ROUND = SPLITS * THREADS * FOUR;                    // floats that a cluster adds
+constexpr int ROUND = SPLITS * THREADS * FOUR;                 // floats that a cluster adds
 constexpr int TOGETHER = SPLITS < EIGHT ? EIGHT / SPLITS : 1;  // rounds whose loads are under way
 
 struct Strides {
@@ -42,8 +42,9 @@ struct Left {
 
 extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
     __launch_bounds__(THREADS, BLOCKS) void joined(const float *__restrict__ a,
-                                                   const float *__restrict__ b, float *c, long long m,
-                                                   long long n, long long k, Strides strides)
+                                                   const float *__restrict__ b, float *c,
+                                                   long long m, long long n, long long k,
+                                                   Strides strides)
 {
     long long tiles = (m + ROWS - 1) / ROWS;
     long long top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
