@@ -168,7 +168,7 @@ exam: setup
 # Notes for teachers, from the notebooks' predictions and the judges' usual mistakes, in build/notes.md.
 notes: setup
 	@mkdir -p build
-	@.venv/bin/python publish/teach/notes.py > build/notes.md
+	@.venv/bin/python publish/teach/notes.py > build/notes.md && echo build/notes.md
 
 # Slides of each notebook, in build/slides: for a browser, a projector, its printer. ARGS="03 04": of these.
 slides: setup

@@ -99,7 +99,8 @@ def _word(position, torch):
 
     def check(who, got):
         got = got.cpu().numpy() if hasattr(got, "cpu") else got.get()
-        within = 6 * error if who == "ours" else checks.roundoff("float16") * np.ptp(want)
+        of_halves = checks.roundoff("float16") / checks.roundoff("float32")
+        within = 6 * error * (1 if who == "ours" else of_halves)
         checks.assert_close(got, want, within, f"{who}, word {position}")
 
     return f"word {position}", model.nbytes, model.nbytes, runs, check

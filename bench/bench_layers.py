@@ -4,18 +4,16 @@ back ends; FlashAttention-4 is timed where it is installed (flash-attn-4, with
 nvidia-cutlass-dsl[cu13]).
 
 What is drawn is spread evenly by order of magnitude, half of the sizes are multiples of 64, a
-quarter of 8. Some elements of each result are compared with sums in float64.
-
-    python bench/bench_layers.py SEED NUMBER PLACE STEP KIND...  # compiles, from PLACE on, every
-                                                        # STEP-th draw's kernels; launches none"""
+quarter of 8. Some elements of each result are compared with sums in float64."""
 
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 from collections import namedtuple
 from functools import cache, partial
-from itertools import count, islice
+from itertools import count
 from math import prod
 
 import numpy as np
@@ -210,12 +208,17 @@ def operands(draw, numbers):
         yield np.resize(numbers[first : first + prod(shape)], shape)
 
 
-def compile_ahead(seed, number, kinds):
-    """Have processes compile the kernels of these draws, each its share: as many as there are
+def compile_ahead(draws):
+    """Have processes compile these draws' kernels, each its share: as many as there are
     processors, and room for their contexts on the GPU."""
-    shares = max(1, min(os.cpu_count() or 1, cuda.mem_get_info()[0] >> 30))
-    command = [sys.executable, __file__, str(seed), str(number)]
-    others = [subprocess.Popen([*command, str(n), str(shares), *kinds]) for n in range(shares)]
+    draws = list(draws)
+    shares = max(1, min(os.cpu_count() or 1, cuda.mem_get_info()[0] >> 30, len(draws)))
+    command = [sys.executable, "-c", "import bench_layers; bench_layers.prepare()"]
+    told = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    others = [subprocess.Popen(command, stdin=subprocess.PIPE, env=told) for _ in range(shares)]
+    for n, other in enumerate(others):
+        with other.stdin as file:
+            pickle.dump(draws[n::shares], file)
     for other in others:
         other.wait()
 
@@ -225,12 +228,11 @@ def nowhere(nbytes):
     return next(PLACES)
 
 
-def prepare(seed, number, first, step, kinds):
-    """Prepare every step-th of these draws, so that their kernels are compiled; launch nothing."""
+def prepare():
+    """Compile the kernels of the draws on standard input; launch nothing."""
     KernelCall.__call__ = lambda *arguments, **options: None
-    draws = ((kind, draw) for kind, draw in drawn(seed, number) if kind in kinds)
-    for _, draw in islice(draws, first, None, step):
-        dtype = getattr(draw, "dtype", "float16").replace("tf32", "float32")
+    for draw in pickle.load(sys.stdin.buffer):
+        dtype = checks.operand(np.zeros(1, np.float32), draw.dtype)[0].dtype
         arrays = [gpuarray.empty(lying(draw, shape), dtype, nowhere) for shape in shapes(draw)]
         RUNS[type(draw)](draw, arrays, None)["ours"]()
 
@@ -246,6 +248,8 @@ def cases(seed, number, torch, kinds=KINDS):
 
 def chosen(topic, draws, torch, allocator):
     """The same, of draws that somebody chose."""
+    draws = list(draws)
+    compile_ahead(draws)
     numbers = np.random.default_rng(1).standard_normal(MOST + 4096, np.float32)
     for draw in draws:
         yield _case(f"{topic} {told(draw)} {draw.dtype}", draw, numbers, torch, allocator)
@@ -477,8 +481,3 @@ def by_torch(torch, back_end, tensors, draw):
 
 RUNS = {Product: _product, Convolution: _convolution, Attention: _attention}
 WANTED = {Product: _of_product, Convolution: _of_convolution, Attention: _of_attention}
-
-
-if __name__ == "__main__":
-    *numbers, kinds = sys.argv[1:5], sys.argv[5:]
-    prepare(*map(int, *numbers), kinds)

@@ -11,7 +11,8 @@ from softgpu import cache
 from softgpu.declarations import Declarations, short_name
 
 from . import autoinit  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
-from .nvcc_says import ERROR, INCLUDE, REMARK, SUCCEEDED
+from .language import told
+from .nvcc_says import ERROR, INCLUDE, REMARK, SUCCEEDED, advice
 from .warned import CompilerWarning
 
 from softgpu.xray import parameters  # isort: skip
@@ -43,7 +44,8 @@ class CompileError(RuntimeError):
 
     def _render_traceback_(self):
         """What IPython shows: the mistake is in the CUDA text, not in the Python that led here."""
-        return str(self).splitlines()
+        found = advice(str(self))
+        return [*str(self).splitlines(), *([told(found)] if found else [])]
 
 
 class NoKernel:

@@ -216,7 +216,7 @@ def overview():
         axes.axvline(floor, linestyle="--", color=plots.INK)
         axes.grid(axis="x")
         axes.set(xscale="log", xlim=(floor / 2, 3e6), ylim=(len(rungs) - 0.4, -0.6))
-        axes.set_xlabel("µs, ten times as many at each line; dashed: what reading takes")
+        axes.set_xlabel("µs, logarithmic; dashed: reading alone")
         axes.set_yticks(range(len(rungs)), ideas)
         axes.set_xticks([10**power for power in range(2, 6)])
         axes.xaxis.set_major_formatter("{x:,g}")

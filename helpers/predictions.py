@@ -55,7 +55,7 @@ def predict(name: str, answer: Any, measured: Any) -> "ComparedAnswer":
     made = ComparedAnswer(
         name, known["what"], measured, known["because"], _plain(answer), _thoughts(known)
     )
-    if answer is not None:
+    if answer is not None and not made.is_text:
         made.score = _kept(made)
     return made
 
@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     """A number as Python has it; several as a list."""
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
-    return value.item() if hasattr(value, "item") else value
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _thoughts(known: dict) -> list[tuple[Any, str]]:
@@ -96,9 +96,15 @@ class ComparedAnswer:
         return self.answer == self.measured
 
     @property
+    def is_text(self) -> bool:
+        """Whether the answer, or a part of it, is neither a number nor SHOW."""
+        parts = self.answer if isinstance(self.answer, list) else [self.answer]
+        return self.answer != SHOW and any(isinstance(part, str) for part in parts)
+
+    @property
     def badge(self) -> tuple[str, str]:
         """(a word, its mood) in front of the first sentence; ("", "") without an answer."""
-        if self.answer in (None, SHOW):
+        if self.answer in (None, SHOW) or self.is_text:
             return "", ""
         return (told(Answer.RIGHT()), "good") if self.is_right else (told(Answer.WRONG()), "bad")
 
@@ -125,6 +131,9 @@ class ComparedAnswer:
         if self.answer is None:
             yield told(Answer.NONE())
             yield told(Answer.GIVE_UP())
+            return
+        if self.is_text:
+            yield told(Answer.TEXT())
             return
         result = f"{said(self.measured)} {told(self.what)}"
         if self.answer == SHOW:

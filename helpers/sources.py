@@ -111,7 +111,8 @@ def find(name: str) -> Path:
         return path
     names = sorted(str(p.relative_to(ROOT)) for p in ROOT.rglob("*.cu*"))
     folder = [n for n in names if n.startswith(f"{Path(name).parent}/")]
-    near = get_close_matches(name, names, cutoff=0.7) or folder or names
+    topics = sorted({f"{n.partition('/')[0]}/" for n in names})
+    near = get_close_matches(name, names, cutoff=0.7) or folder or topics
     raise FileNotFoundError(f"no kernel file {name!r} in cuda_src; there is {', '.join(near)}")
 
 

@@ -17,11 +17,11 @@ LAST_LINES = 20  # of the log, where it does not start
 
 
 def address(process):
-    """Where the server of a process is, with its token; None: it is not ready."""
+    """Where the server of a process leads to its first page, with its token; None: not ready."""
     for server in list_running_servers():
         if server["pid"] == process.pid and answers(server["hostname"], server["port"]):
             token = f"?token={server['token']}" if server["token"] else ""
-            return f"{server['url']}lab{token}"
+            return f"{server['url']}{token}"
     return None
 
 

@@ -126,6 +126,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="exercises (default: all)")
     names = parser.parse_args().names or texts.names()
+    if unknown := {*names} - {*texts.names()}:
+        parser.error(f"no exercise {', '.join(sorted(unknown))}")
     total, kept = Counter(), json.loads(KEPT.read_text())
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for name, counted, survivors in pool.map(told, names):

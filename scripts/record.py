@@ -77,6 +77,8 @@ def main():
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the course")
     parser.add_argument("--commit", help="what is measured, where git cannot tell")
     arguments = parser.parse_args()
+    if missing := [str(path) for path in arguments.notebooks if not path.is_file()]:
+        parser.error(f"there is no {', '.join(missing)}")
 
     driver, compiler = choice.choose()
     if driver:

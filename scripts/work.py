@@ -26,7 +26,10 @@ WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
 
 def in_language(page):
     """The text of a page of notebooks/, in Chinese if that is asked for and there."""
-    if os.environ.get("COURSE_LANGUAGE") == "zh":
+    language = os.environ.get("COURSE_LANGUAGE") or "en"
+    if language not in ("en", "zh"):
+        raise SystemExit(f"COURSE_LANGUAGE={language}: there are en and zh")
+    if language == "zh":
         import translate  # needs polib, which is in .venv
 
         pages, name = translate.edition(), f"notebooks/{page.name}"
@@ -61,14 +64,18 @@ def set_aside(notebook):
 
 def update(fresh=""):
     """Bring work/ up to date without touching what the learner has changed."""
+    notebooks = sorted(COURSE.glob("*.ipynb"))
+    asked = [n for n in notebooks if fresh and f"{n.stem}_".startswith(f"{Path(fresh).stem}_")]
+    if fresh and not asked:
+        numbers = ", ".join(map(number_of, notebooks))
+        sys.exit(f"There is no notebook {fresh}. Their numbers are {numbers}.")
     WORK.mkdir(parents=True, exist_ok=True)
     (WORK / "glossary.md").write_text(in_language(COURSE / "glossary.md"), encoding="utf-8")
     note = WORK / "origins.json"
     origins = json.loads(note.read_text()) if note.exists() else {}
-    for notebook in sorted(COURSE.glob("*.ipynb")):
+    for notebook in notebooks:
         own, text = WORK / notebook.name, unrun(notebook)
-        is_asked = fresh and f"{notebook.stem}_".startswith(f"{Path(fresh).stem}_")
-        if is_asked and own.exists():
+        if notebook in asked and own.exists():
             set_aside(notebook)
             print(f"{notebook.name} begins anew; your old copy is in {WORK / 'old'}")
         origin = origins.get(notebook.name)

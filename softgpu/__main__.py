@@ -23,7 +23,8 @@ _COMMANDS = {"run": "run", "sanitize": "run", "profile": "run", "show": "show"}
 def main() -> int:
     head, _, examples = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
-        prog="softgpu", description=head, epilog=examples, usage="softgpu COMMAND [...]",
+        prog="softgpu", description=head, epilog=examples,
+        usage=f"softgpu {'|'.join(_COMMANDS)} ...",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"softgpu {__version__}")

@@ -102,7 +102,7 @@ def _run(words: list[str], asked: _Asked, cuda12: bool) -> int:
     split = words.index("--") if "--" in words else len(words)
     sources = sources_of(words[:split])
     if not sources:
-        raise ProgramError(f"there is no source to compile, no file {', '.join(SUFFIXES)}")
+        raise ProgramError(f"name a program: a file that ends in {', '.join(SUFFIXES)} or .py")
     for source in sources:
         if not os.path.isfile(source):
             raise ProgramError(f"there is no file {source}")

@@ -83,7 +83,8 @@ def kernel_in(module: Module, asked: str) -> str:
     found = exact or [name for name in names if asked in name or asked in short_name(name)]
     if len(found) != 1:
         listed = "\n".join(f"    {short_name(name)}" for name in found or names) or "    none"
-        said = f"{len(found)} kernels are called {asked!r};" if asked else "which kernel?"
+        count = f"{len(found)} kernels have" if found else "no kernel has"
+        said = f"{count} {asked!r} in its name;" if asked else "which kernel?"
         raise _Unusable(f"{said} there are:\n{listed}")
     return found[0]
 

@@ -8,6 +8,7 @@ from . import progress, texts
 
 LEAST = {"seconds": 0.01, "megabytes": 1, "jobs": 1, "seed": 0}
 MOST = 1_000_000_000
+FILES = {"output": "output", "by_learner": "by-learner", "alike": "alike", "league_to": "league"}
 
 
 def main():
@@ -68,6 +69,10 @@ def _grade(parser, command, **arguments):
         most = grading.MOST_SEED if name == "seed" else MOST
         if arguments[name] is not None and not least <= arguments[name] <= most:
             parser.error(f"--{name} must be from {least} to {most}")
+    for name, option in FILES.items():
+        file = arguments[name]
+        if file and not file.parent.is_dir():
+            parser.error(f"--{option} {file}: there is no folder {file.parent}")
     if named := arguments["named"]:
         if not named.is_file():
             parser.error(f"--named {named}: no such file")

@@ -59,9 +59,8 @@ def trial(exercise, kernel, seed=None):
         with target.engine.time_limit(LIMIT_S), target.engine.addresses_hidden():
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
-        verdict.refuse(
-            "compiler", Refusal.BECAUSE(why=error), nvcc_says.advice(str(error), verdict.text)
-        )
+        advice = nvcc_says.advice(str(error), verdict.text) or Next.FIX_FIRST()
+        verdict.refuse("compiler", Refusal.BECAUSE(why=error), advice)
     except Refused as refused:
         verdict.reasons.append(refused.reason)
     except KeyboardInterrupt:

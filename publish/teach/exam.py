@@ -185,6 +185,8 @@ def main(arguments=None):
         "--aids", default=AIDS, help="what learners may use; %(default)s if left out"
     )
     options = parser.parse_args(arguments)
+    if options.seed is None and (options.questions or options.minutes or options.aids != AIDS):
+        parser.error("--questions, --minutes and --aids are for a paper: also choose its --seed")
     if options.sheet:
         print(sheet())
         return

@@ -15,6 +15,13 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CALL = re.compile(r'^predict\("(\d\d[a-z]?\.\w+)"', re.M)
 HEADING = re.compile(r"^#{1,2} (.+)$", re.M)
 LINK = re.compile(r"\[([^\]]+)\]\((?:glossary|\.\./|\d\d[a-z]?_)[^)]*\)")
+SAID = {  # the judge's codes, for who has not read judges
+    "atom": "needless atomics", "clock": "predicted too slow", "counters": "costs too much",
+    "double": "two threads write one element", "fault": "the launch fails",
+    "inputs": "an input is changed", "instructions": "too many instructions, or forbidden ones",
+    "launch": "the launch fails", "race": "a race", "sanitizer": "a finding of the sanitizer",
+    "time": "takes too long", "uninit": "reads what nobody has written", "values": "wrong results",
+}  # fmt: skip
 MARKUP = re.compile(r"([\\`*_<>\[\]])")
 
 
@@ -74,8 +81,9 @@ def plain(words):
 
 
 def said(pattern):
-    """A pattern of the judge's words as words."""
-    return " or ".join(part.replace(".*", "") for part in pattern.split("|"))
+    """A pattern of the judge's codes as words."""
+    parts = (part.replace(".*", "") for part in pattern.split("|"))
+    return ", or ".join(dict.fromkeys(SAID.get(part, part) for part in parts))
 
 
 def main():

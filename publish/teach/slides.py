@@ -267,9 +267,10 @@ def decks():
 
 def main():
     os.environ["HELPERS_DEVICE"] = "software"
-    chosen = [
-        deck for deck in decks() if deck.notebook.number in (sys.argv[1:] or [deck.notebook.number])
-    ]
+    made = {deck.notebook.number: deck for deck in decks()}
+    if unknown := [number for number in sys.argv[1:] if number not in made]:
+        sys.exit(f"No slides for {', '.join(unknown)}: name notebooks as in {', '.join(made)}.")
+    chosen = [made[number] for number in sys.argv[1:] or made]
     PAGES.mkdir(parents=True, exist_ok=True)
     for deck in chosen:
         (PAGES / f"{deck.notebook.path.stem}.html").write_text(deck.page(), encoding="utf-8")

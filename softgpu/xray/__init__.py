@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_DRAWN_IN.get(name, ".draw"), __name__), name)
     except ModuleNotFoundError as error:
-        message = f"{name} needs {error.name}: pip install 'softgpu[draw]'"
+        message = f"{name} needs {error.name}: pip install matplotlib pillow"
         raise ModuleNotFoundError(message, name=error.name) from None
 
 

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 
-from helpers import links, peers, plots
+from helpers import bench, links, peers, plots
 from softgpu.tests.xray.nsight.record import GOLDEN
 from softgpu.tests.xray.planted import FILES, planted
 from tests import ROOT
@@ -98,6 +98,61 @@ def shares():
     return table(lines)
 
 
+def products_of_squares(words):
+    if len(words) == 2 and words[0].isdigit():
+        return f"{words[0]}³", TYPES.get(words[1], words[1])
+    return None
+
+
+def other_products(words):
+    if products_of_squares(words) is None:
+        size = words[0].replace("x", " × ") if "x" in words[0] else f"{words[0]}³"
+        return " ".join([size, *words[1:-1]]), TYPES[words[-1]]
+    return None
+
+
+def convolutions(*kind):
+    """The place of a convolution of this kind: its layer, and what is asked of it."""
+
+    def place(words):
+        what, images, _, out, window, *found = words
+        side, stride, _ = re.findall(r"\d+", window)
+        layer = f"{images.replace('x', ' × ')} to {out}, {side} × {side}, stride {stride}"
+        return (layer, WHAT[what]) if tuple(found) == kind else None
+
+    return place
+
+
+def matrices(words):
+    return words[1], words[0].replace("x", " × ")
+
+
+def attention(words):
+    shape, *causal, dtype = words
+    shape = shape.replace("x", " × ").replace("of", " of ")
+    return (shape, "causal" if causal else "all keys") if dtype == "float16" else None
+
+
+def beside(topic, name, place, unlike=()):
+    """Times of a topic's cases, ours / the fastest of the others', in µs: place makes a case's row
+    and column of its words, or None. unlike: who does something else."""
+    cases: dict = {}
+    for row in bench.peer_rows():
+        if row["topic"] == topic and row["contender"] not in unlike:
+            us = float(row["median_us"])
+            cases.setdefault(row["case"], {})[row["contender"]] = us
+    cells: dict = {}
+    for case, times in cases.items():
+        if where := place(case.split()[len(topic.split("_")) :]):
+            both = [times.pop("ours"), *sorted(times.values())[:1]]
+            cells.setdefault(where[0], {})[where[1]] = " / ".join(map(plots.digits, both))
+    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
+    lines = [f"| {name} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for row, found in cells.items():
+        lines.append(f"| {row} | {' | '.join(found.get(c, '') for c in columns)} |")
+    return table(lines)
+
+
 def step(file, name, size):
     """What a step of the course took, as recorded."""
     rows = rows_of(f"notebooks/recorded/{file}.csv")
@@ -142,6 +197,8 @@ def suites():
 
 
 LARGE, SMALLER = 1 << 26, 1 << 24
+TYPES = {"float32": "floats", "float16": "halves"}
+WHAT = {"forward": "forward", "input": "input gradient", "weight": "weight gradient"}
 FIGURES = {
     "05 ours": lambda: step("05_packed_reduce", "packed", LARGE),
     "05 obvious": lambda: step("02_naive_gpu_reduce", "atomic", LARGE),
@@ -162,6 +219,14 @@ FIGURES = {
     "short rows ours": lambda: gb_per_s("rowsum 1048576x32", OURS),
     "short rows PyTorch": lambda: gb_per_s("rowsum 1048576x32", THEIRS),
     "shares": shares,
+    "squares": lambda: beside("gemm", "product", products_of_squares, ["PyTorch, short sums"]),
+    "other products": lambda: beside("gemm", "product, m × n × k", other_products),
+    "convolutions NHWC": lambda: beside("conv2d", "layer", convolutions("NHWC", "float16")),
+    "convolutions NCHW": lambda: beside("conv2d", "layer", convolutions("float16")),
+    "convolutions of floats": lambda: beside("conv2d", "layer", convolutions("float32")),
+    "attention": lambda: beside("attention", "attention", attention),
+    "backward": lambda: beside("attention_backward", "backward pass", attention),
+    "linear": lambda: beside("linear", "weights", matrices),
     "all-reduce": all_reduce,
     "split sum on both": lambda: split("split sum 2147483648 float32")[0],
     "split sum on one": lambda: split("split sum 2147483648 float32")[1],

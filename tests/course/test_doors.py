@@ -59,16 +59,17 @@ def test_the_lab_says_where_it_is_in_one_line(monkeypatch, tmp_path):
     places = "HOME", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"
     environment = os.environ | {name: str(tmp_path / name) for name in places}
     command = [sys.executable, ROOT / "scripts/lab.py", "--no-browser", "--port=0", "--allow-root"]
+    command.append("--LabApp.default_url=/lab/tree/README.md")
     lab = subprocess.Popen(
         command, cwd=ROOT, env=environment, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
         said = lab.stdout.readline()
-        where = re.fullmatch(r"JupyterLab: (http://\S+/lab\?token=\w+)  \(Ctrl-C .*\n", said)
+        where = re.fullmatch(r"JupyterLab: (http://\S+/\?token=\w+)  \(Ctrl-C .*\n", said)
         assert where, said
         with urllib.request.urlopen(where[1]) as page:
-            assert page.status == 200 and b"JupyterLab" in page.read()
+            assert b"JupyterLab" in page.read() and "/lab/tree/README.md" in page.url
         assert "ServerApp" in (ROOT / ".cache/lab.log").read_text()
     finally:
         os.killpg(lab.pid, signal.SIGTERM)

@@ -310,6 +310,7 @@ def run_here(monkeypatch, *arguments):
         ([ROOT / "exercises", "--seconds", "nan"], "--seconds must be from 0.01 to"),
         ([ROOT / "exercises", "--seed", "-1"], "--seed must be from 0 to"),
         ([ROOT / "exercises", "--named", "nowhere"], "--named nowhere: no such file"),
+        ([ROOT / "exercises", "--alike", "nowhere/a.csv"], "there is no folder nowhere"),
     ],
 )
 def test_a_wrong_command_is_an_error(monkeypatch, capsys, arguments, says):

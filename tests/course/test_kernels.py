@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, kernels, sources, xray
+from helpers.words import Next
 from softgpu.declarations import Declarations
 from softgpu.tests import python
 from softgpu.tests.facts import refused, warned
@@ -154,7 +155,11 @@ def test_a_mistake_is_told_by_line_and_caret():
     shown = info.value._render_traceback_()
     error = re.escape('kernel.cu(4): error: expected a ";"')
     assert re.fullmatch(rf"{error} \(\d [^)]*\)", shown[0])
-    assert shown[1].strip() == "out[i] = y;" and shown[2].strip() == "^" and len(shown) == 3
+    assert (
+        shown[1].strip() == "out[i] = y;"
+        and shown[2].strip() == "^"
+        and shown[3:] == [Next.SEMICOLON()]
+    )
     with pytest.raises(kernels.CompileError) as info:
         sources.kernel('#include "nothing.cuh"\n' + twice())
     assert str(info.value).strip() == "kernel.cu(1): error: nothing.cuh: No such file or directory"

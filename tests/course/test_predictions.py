@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from helpers import predictions
@@ -63,12 +64,18 @@ def test_a_foreseen_mistake_is_told_its_thought(name, answer):
         (1.5, "1.5", Answer.FOLD_LOW(number="64")),
         (-96, "-96", Answer.AWAY(number="192")),
         (0, "0", Answer.AWAY(number="96")),
-        ("many", "many", ""),
+        ((95, 1), "95, 1", ""),
     ],
 )
 def test_any_other_is_told_how_far_off(answer, shown, distance):
     compared = Answer.COMPARED(result="", answer=shown, distance=distance)
     assert compared in repr(predictions.predict("00.past_the_end", answer, 96))
+
+
+@pytest.mark.parametrize("answer", ["96", "96 bytes", (96, "bytes")])
+def test_text_is_no_answer_and_does_not_count(answer):
+    made = predictions.predict("00.past_the_end", answer, 96)
+    assert repr(made) == Answer.TEXT() and not made.score
 
 
 def test_a_notebook_breaks_lines_between_words():
@@ -78,6 +85,11 @@ def test_a_notebook_breaks_lines_between_words():
     assert made._repr_markdown_() is None
     assert made._repr_html_().count("<p>") == len(list(made.sentences()))
     assert predictions._in_html("a < b && `x[i]`") == "a &lt; b &amp;&amp; <code>x[i]</code>"
+
+
+def test_an_array_is_an_answer():
+    made = predictions.predict("09.merged", np.array([2048, 3136]), (2048, 3136))
+    assert made.is_right
 
 
 def test_commas_stand_between_numbers_alone():

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import sys
 
 import pytest
 
@@ -82,6 +83,12 @@ def test_what_is_written_beside_the_references_has_the_notebook_s_numbers(number
 def test_a_reference_that_leads_nowhere_is_an_error(reference, facts):
     with refused((LookupError, FileNotFoundError), *facts):
         list(SLIDES.Deck("00", f"## A slide\n{reference}\n").slides())
+
+
+def test_a_notebook_without_slides_is_an_error(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["slides.py", "00", "99"])
+    with refused(SystemExit, "99"):
+        SLIDES.main()
 
 
 def test_an_answer_is_not_on_screen_before_its_question():

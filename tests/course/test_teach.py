@@ -67,6 +67,12 @@ def test_a_seed_draws_a_paper_whose_answers_are_found():
         assert len({question.answer for question in made}) > 8
 
 
+def test_a_paper_needs_its_seed(capsys):
+    with refused(SystemExit, 2):
+        EXAM.main(["--questions", "1"])
+    assert not missing(capsys.readouterr().err, "--seed")
+
+
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_what_a_question_draws_fits_it_for_any_seed(number):
     question = QUESTIONS[number]
@@ -144,7 +150,7 @@ def test_notes_have_each_exercise_with_what_its_judge_refuses():
         assert len(lines) == len(texts.find(name).wrong)
         assert all(re.fullmatch(r"- .+: [^|*]+", line) for line in lines), name
     assert "- half the padding: conflicts" in said["03.padding"]
-    assert "- no barrier after the fetch: race or syncwarp" in said["03.padding"]
+    assert "- no barrier after the fetch: a race, or syncwarp" in said["03.padding"]
 
 
 def test_minutes_of_the_syllabus_are_the_course_s():

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from helpers import exercises
+from softgpu.tests.facts import refused
 from tests import ROOT
 from tests.course.answers import answered, answers
 
@@ -85,6 +86,14 @@ def test_a_fresh_copy_sets_the_old_one_aside(lab):
         assert own.read_text() == notebook("first")
     old = own.parent / "old"
     assert {path.read_text() for path in old.iterdir()} == {"mine", "mine again"}
+
+
+def test_a_notebook_that_is_not_there_is_an_error(lab):
+    script, _, own = lab
+    own.write_text("mine")
+    with refused(SystemExit, "99", "03"):
+        script.update(fresh="99")
+    assert own.read_text() == "mine"
 
 
 def test_a_number_with_a_letter_is_another_notebook(lab):

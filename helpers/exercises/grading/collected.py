@@ -269,7 +269,7 @@ def _cells(path):
     try:
         return [_cell(cell) for cell in json.loads(_content(path))["cells"]]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise Unreadable("no notebook") from None
+        raise Unreadable("not a notebook") from None
 
 
 def _cell(cell):

@@ -19,6 +19,7 @@ LEFT_OUT = re.compile(
 NAME = re.compile(r"[%$]\w+|\b[A-Za-z_]\w*_param_\d+\b")
 
 PTX = re.compile(r"\d{1,9} [0-9a-f]{12}")  # instructions, and a digest of them
+LINE = "\n    "  # in a report, where the table has one line
 MOST_NAME_BYTES = 200  # of a file's name: systems take 255
 MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
 
@@ -100,4 +101,4 @@ def _report(rows, nickname):
         speed = f"predicted: {row['predicted']}" if row["predicted"] else ""
         for words in row["reasons"], line, row["advice"], row["case"], speed, row["counters"]:
             if words:
-                yield f"    {words}\n"
+                yield f"    {words.replace(' / ', LINE)}\n"
