@@ -7,7 +7,7 @@
 //
 // A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead, or
 // for four steps at once where lines are kept.
-// Multiply-adds go to and fro, so that one operand stays from each to the next.
+// Multiply-adds go to and fro, so that one operand stays from each to the next: by columns, where a lane has many rows.
 #pragma once
 #include "gemm/tensor.cuh"
 #include "gemm/tiles.cuh"
@@ -32,14 +32,12 @@ struct Copier {
     static constexpr int PACK = PIECE / sizeof(float), LINE = SIDE + FOUR;
     static constexpr bool KEPT = ALONG_K && PACK == FOUR;
     static constexpr int BYTES = DEEP * (KEPT ? SIDE : LINE) * sizeof(float);
-    static constexpr int ROOM = SIDE & (SIDE - 1) ? SIDE / 3 * 4 : SIDE;  // a power of two
-    static constexpr int TURNING = THREADS / ROOM > 8 ? THREADS / ROOM : 8;
+    static constexpr int TURNING = THREADS / SIDE > 8 ? THREADS / SIDE : 8;
     static constexpr int ALONG = KEPT ? DEEP / FOUR : TURNING;  // neighbouring threads
     static constexpr int WIDE = ALONG_K ? THREADS / ALONG : THREADS * PACK;
-    static constexpr int NEXT_I = WIDE < ROOM ? WIDE : ROOM;  // from copy to copy
+    static constexpr int NEXT_I = WIDE < SIDE ? WIDE : SIDE;  // from copy to copy
     static constexpr int NEXT_K = ALONG_K ? ALONG * PACK : THREADS * PACK / NEXT_I;
-    static constexpr int OVER_I = NEXT_I < ROOM ? SIDE / NEXT_I : 1;
-    static constexpr int OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
+    static constexpr int OVER_I = SIDE / NEXT_I, OVER_K = NEXT_K < DEEP ? DEEP / NEXT_K : 1;
     static constexpr int COUNT = OVER_I * OVER_K;
     static_assert(!KEPT || DEEP == 16, "two lines in 128 bytes");
 
@@ -61,7 +59,7 @@ struct Copier {
         step = (ALONG_K ? NEXT_I : NEXT_K) * stride;
         next = (ALONG_K ? DEEP : DEEP * stride) - ((ALONG_K ? OVER_I : OVER_K) - 1) * step;
         to = KEPT ? start(i) ^ k / FOUR * CHUNK : (k * LINE + i) * sizeof(float);
-        idle = ((KEPT ? WIDE : NEXT_I) > SIDE && i >= SIDE) || (NEXT_K > DEEP && k >= DEEP);
+        idle = KEPT ? WIDE > SIDE && i >= SIDE : NEXT_K > DEEP && k >= DEEP;
 #pragma unroll
         for (int n = 0; n < OVER_I; ++n) inside |= unsigned(first + i + n * NEXT_I < width) << n;
     }
@@ -179,6 +177,9 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
 {
     constexpr int TALL = WARP_ROWS / LANES_DOWN / FOUR, BROAD = WARP_COLUMNS / LANES_ACROSS / FOUR;
     constexpr int OF_A = A::BYTES, STAGE = OF_A + B::BYTES;
+    constexpr bool BY_COLUMNS = TALL > 2;  // else registers' banks are in the way of large tiles
+    constexpr int OUTER = (BY_COLUMNS ? BROAD : TALL) * FOUR;
+    constexpr int INNER = (BY_COLUMNS ? TALL : BROAD) * FOUR;
     using Quad = Packed<float, FOUR>;
     extern __shared__ __align__(128) unsigned char tiles_of_floats[];
     unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
@@ -222,10 +223,11 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 if ((free += STAGE) == STAGES * STAGE) free = 0;
             }
 #pragma unroll
-            for (int column = 0; column < BROAD * FOUR; ++column)
+            for (int over = 0; over < OUTER; ++over)
 #pragma unroll
-                for (int turn = 0; turn < TALL * FOUR; ++turn) {
-                    int row = column % 2 ? turn : TALL * FOUR - 1 - turn;
+                for (int turn = 0; turn < INNER; ++turn) {
+                    int under = over % 2 ? turn : INNER - 1 - turn;
+                    int row = BY_COLUMNS ? under : over, column = BY_COLUMNS ? over : under;
                     sum[row / FOUR][row % FOUR][column / FOUR][column % FOUR] +=
                         p.at(row, i) * q.at(column, i);
                 }

@@ -269,10 +269,12 @@ class Tile:
         """Whether an operand is copied element by element."""
         return pack == 1 or along_k and not self.keeps
 
-    @property
-    def stages(self):
-        """Return how many tiles have room: the more are under way, the less blocks that are few
-        wait."""
+    def stages(self, singly=False):
+        """Return how many tiles have room: as many as fit if the tile is small, so that blocks that
+        are few wait less for memory. singly: whether all is copied element by element, for which
+        the L1 cache needs room."""
+        if singly or not self.keeps:
+            return LEAST_STAGES
         room = most_shared() // self.blocks - RESERVED_BYTES
         return max(LEAST_STAGES, min(MOST_STAGES, room // self.stage_bytes))
 
@@ -280,10 +282,11 @@ class Tile:
     def stage_bytes(self):
         return 4 * self.deep * (self.rows + self.columns + 8)
 
-    def shared_bytes(self, joined):
+    def shared_bytes(self, joined, singly=False):
         """Return the shared memory for stages, which is also that for the sums that a cluster
         adds."""
-        return max(self.stages * self.stage_bytes, 4 * self.rows * self.columns * joined)
+        stages = self.stages(singly) * self.stage_bytes
+        return max(stages, 4 * self.rows * self.columns * joined)
 
 
 TILES = (
@@ -295,14 +298,11 @@ TILES = (
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
 STAGED = (  # of gemm/staged.cu
-    Tile(256, 128, 16, 1, 1.35, 1.27, 4.8, (64, 64), 0.17),
+    Tile(256, 128, 16, 1, 1.25, 1.25, 4.8, (64, 64), 0.17),
     Tile(128, 128, 16, 2, 1.05, 0.584, 1.4, (32, 64), 0.18),
-    Tile(128, 96, 16, 3, 0.75, 0.48, 1.4, (32, 96), 0.1),
-    Tile(96, 128, 16, 3, 0.75, 0.45, 1.4, (48, 64), 0.1),
     Tile(128, 64, 16, 3, 0.66, 0.45, 0.6, (32, 64), 0.08),
     Tile(64, 128, 16, 3, 0.79, 0.306, 1.6, (32, 64), 0.11),
     Tile(64, 64, 16, 4, 0.24, 0.197, 2.2, (32, 32), 0.026),
-    Tile(48, 128, 16, 4, 0.49, 0.25, 0.4, (48, 32), 0.06),
     Tile(32, 128, 16, 4, 0.49, 0.21, 0.36, (32, 32), 0.055),
     Tile(32, 64, 16, 6, 0.48, 0.133, 0.8, (32, 32), 0.034),
     Tile(32, 32, 16, 8, 0.16, 0.101, 1.3, (16, 32), 0.013),
@@ -434,13 +434,13 @@ def launch(tiling, sizes, batch, types, ways, packs):
     (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
     choices |= {"C_PACK": pack_of(4, 1, 0, sizes[1])}
     if tile.warp:
-        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
-        choices |= {"DEEP": tile.deep, "STAGES": tile.stages}
         choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
-        for name, pack in zip("AB", packs):
-            singly = tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
-            choices[f"{name}_PIECE"] = 4 if singly else 16
+        singly = [tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
+                  for name, pack in zip("AB", packs)]  # fmt: skip
+        choices |= {f"{name}_PIECE": 4 if alone else 16 for name, alone in zip("AB", singly)}
+        choices |= {"DEEP": tile.deep, "STAGES": tile.stages(all(singly))}
+        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined, all(singly))
         if tiling.joined:
             file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
     else:
