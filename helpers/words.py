@@ -252,7 +252,8 @@ class Next(Phrase):
         "thread wrote them. Which thread should, and where did it write instead?"
     )
     LEFT_OUT = (
-        "The input {expected} is lost: which thread should take it, in which turn of its loop?"
+        "The input {expected} is lost, and there is 0 instead: which thread should take it, in "
+        "which turn of its loop? Or does a comparison begin with 0?"
     )
     NO_INPUT = "{expected} is one of the inputs, but {got} isn't: which line brought it in?"
     NO_INPUT_NOR_PADDING = (
@@ -297,6 +298,10 @@ class Next(Phrase):
         "number by which the whole row is multiplied or divided is wrong: does it come from all of "
         "this row?"
     )
+    BOOLS = (
+        "{true} should be false and are true, {false} should be true and are false: work element "
+        "{place} out by hand."
+    )
     OFF = "Every wrong element is {off} too {way}: where does the sum, or the count, begin?"
     TOO_FAR = "Every wrong element is {off} too far from 0: what is added to both signs alike?"
     TOO_NEAR = "Every wrong element is {off} too near to 0: what is cut off from both signs alike?"
@@ -338,8 +343,8 @@ class Next(Phrase):
     )
     IN_SUM = "In the sum for element {place}, {part}: which thread should take it, in which turn?"
     CHOSEN = (
-        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: how "
-        "does your line compare these two?"
+        "It should be input {number}[{right}] = {expected}, and yours is [{wrong}] = {got}: does "
+        "any thread see the first, and how does your line compare these two?"
     )
     TERMS = "Each sum has {depth} terms. {how}: {which}. Which turn of the loop is that?"
     OPERAND = (
@@ -387,7 +392,8 @@ class Next(Phrase):
     )
     COMPUTED_FROM_NAN = (
         "No NaN belongs there: does a line read an input that is NaN and isn't this element's? Or "
-        "does it compute ∞ − ∞, ∞ / ∞ or 0 · ∞?"
+        "does it compute ∞ − ∞ or ∞ / ∞? Leave elements out by a condition: 0 · ∞ and 0 · NaN are "
+        "NaN."
     )
     # counters
     BANKS = "xray.draw_banks shows which lanes use the same bank."
@@ -415,9 +421,9 @@ class Next(Phrase):
         "shared memory, and hand it on."
     )
     STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
-    STORED_IN_PIECES = (
-        "A thread stores adjacent data piece by piece: use one wider store, such as a float4 of 16 "
-        "bytes. Or let lanes store neighbours."
+    IN_PIECES = (
+        "A thread accesses adjacent data piece by piece: use one wider access, such as a float4 of "
+        "16 bytes. Or let lanes access neighbours."
     )
     BRANCHES = "Both branches store: choose the value first, and store once."
     NO_ATOMICS = "No atomic is needed here: load and store."
@@ -438,6 +444,10 @@ class Next(Phrase):
     PLAIN = (
         "Use ordinary loads and stores: the clock cannot predict how long threads wait for each "
         "other."
+    )
+    FEWER_REGISTERS = (
+        "A block's threads share 65,536 registers, and yours takes {registers} in each thread: "
+        "__launch_bounds__({threads}) has the compiler use fewer. Or give a block fewer threads."
     )
     SECOND_BLOCK = (
         "A multiprocessor has room for only one block, so nothing else runs while it waits at a "

@@ -54,6 +54,7 @@ _UNDER_WAY = {  # races with what goes on by itself, by notes
 _ON_FAULTS = {
     FaultKind.MBARRIER_BYTES_MISSING: Advice.EXPECT_BYTES,
     FaultKind.MBARRIER_ARRIVALS_MISSING: Advice.ARRIVALS,
+    FaultKind.REGISTERS_MISSING: Advice.REGISTERS,
     FaultKind.MBARRIER_MISALIGNED: Advice.MBARRIER_BYTES,
     FaultKind.MBARRIER_ARRIVALS: Advice.FEWER_ARRIVALS,
     FaultKind.MBARRIER_PARITY: Advice.PARITY,

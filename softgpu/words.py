@@ -62,6 +62,7 @@ class Predicted(Phrase):
 class Unpredicted(Phrase):
     """Why the clock makes no prediction."""
 
+    NO_ROOM = "a multiprocessor has no room for one of its blocks: a GPU does not launch it"
     NO_MEMORY = "there was no memory for the caches"
     ORDER = "blocks wait for each other, or for who comes last"
     LOADS = "volatile or atomic loads may wait for what other blocks store"
@@ -370,6 +371,10 @@ class Advice(Phrase):
     ARRIVALS = (
         "Does each phase get the arrivals for which its mbarrier was initialised? Or does a wait "
         "name the wrong phase? Each mbarrier's parities are 0, 1, 0, ... in turn."
+    )
+    REGISTERS = (
+        "A block has the registers that it was launched with: what setmaxnreg.inc takes, other "
+        "warps must give by setmaxnreg.dec."
     )
     MBARRIER_BYTES = (
         "An mbarrier has 8 bytes: number i of several begins 8 * i bytes after the first. Declare "

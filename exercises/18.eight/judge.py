@@ -29,10 +29,16 @@ def explain(launch, out, got):
             known = np.isfinite(made) & np.isfinite(got)
             if known.sum() > 3 and np.allclose(made[known], got[known], 1e-3, 0):
                 return words
-        sums = got / of_rows
-    if sums.size > 3 and np.abs(sums - np.rint(sums)).max() <= 1e-6 * np.abs(sums).max():
+        sums, right = (
+            s[(s != 0) & (np.abs(s) < 1e5)] for s in (got / of_rows, out.expected / of_rows)
+        )
+    if sums.size and _is_whole(sums).all() and not _is_whole(right).all():
         return "Each row's sum is a whole number, and x has fractions: add up in float."
     return None
+
+
+def _is_whole(sums):
+    return np.abs(sums - np.rint(sums)) <= 1e-6 * np.abs(sums)
 
 
 JUDGE = Judge(

@@ -45,7 +45,7 @@ def explain(launch, out, got):
                 return words
         if (np.isnan(got) & np.isfinite(out.expected)).any():
             return "∞ / ∞ is NaN: with exp(-gate) below the line, only 1 is above the other."
-        return _partner(made, got, out.expected)
+        return _partner(made, got, out.expected) or _factor(made, got, out.expected)
 
 
 def _partner(made, got, expected):
@@ -60,6 +60,20 @@ def _partner(made, got, expected):
         return None
     row, i = wrong[0].tolist()
     return f"y{[row, i]} is made with made{found[0][0].tolist()}: its partner is made{[row, 1, i]}."
+
+
+def _factor(made, got, expected):
+    """What the first wrong gate makes of the number that passes it."""
+    wrong = np.isfinite(got) & ~np.isclose(got, expected, 1e-3, 1e-30)
+    if not wrong.any():
+        return None
+    row, i = np.argwhere(wrong)[0]
+    gate, passing = made[row, :, i]
+    yours, right = got[row, i] / passing, expected[row, i] / passing
+    return (
+        f"In y[{row}, {i}], the gate {gate:.4g} becomes a factor of {yours:.4g}: it should be"
+        f" gate / (1 + exp(-gate)), {right:.4g}."
+    )
 
 
 JUDGE = Judge(

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.for_judges import *
 
-PAGE, WIDE = 16, 32
+PAGE, WIDE, FEW = 16, 32, 24  # fewer slots than numbers of a text: these tell their shares
 
 
 def launch(rng, size):
@@ -15,8 +15,9 @@ def launch(rng, size):
     keys[..., 0] += np.linspace(-9, 9, PAGE)[rng.permutation(PAGE)]  # the maximum moves
     q[:, 0] += rng.choice([-9, 9, 40], texts)
     keys[..., 1] = rng.uniform(-21, -19, keys.shape[:2])
-    q[:, 1] = np.resize([60, 0], texts)  # scores that are all far below 0
+    q[:, 1] = np.resize([0, 60], texts)  # scores that are all far below 0
     seen = rng.integers(1, min(most, 8) * PAGE + 1, texts).astype(np.int32)
+    seen[0] = rng.integers(PAGE + 1, FEW)
     seen[-1] = min(most, 8) * PAGE
     table = np.full((texts, most), -1, np.int32)
     for text, slots in enumerate(seen):
@@ -68,24 +69,49 @@ def explain(launch, out, got):
     scale, slots = launch.arguments[-1], PAGE * len(keys)
     got = got.reshape(q.shape)
     some = np.isfinite(out.expected).all(1) & np.isfinite(got).all(1)
+    wrong = some & ~(np.abs(got - out.expected) <= out.tolerance).all(1)
     in_order = np.tile(np.arange(table.shape[1], dtype=np.int32), (len(q), 1))
     first = np.tile(table[:1], (len(q), 1))
     for name, (of_pages, sees), words in (
         ("order", (in_order, seen), "Slot s is in page table[text * most + s / PAGE]."),
         ("first", (first, seen), "Each text has its own row of the table, at text · most."),
         ("fewer", (table, seen - 1), "A text sees seen[text] slots; yours leaves out the last."),
+        ("whole", (table, -(-seen // PAGE) * PAGE), "A text sees seen[text] slots: its last page"
+         " may have others."),
         ("same", (table, np.full_like(seen, seen[0])), "Each text sees seen[text] slots."),
         ("scale", (table, seen), "`own` is scaled already: don't multiply by scale again."),
         ("power", (table, seen), "Take powers of e, by expf, not of 2."),
-    ):
+    ):  # fmt: skip
         least = -(-sees.max() // PAGE)
         if sees.min() < 1 or of_pages[:, :least].max(initial=0) >= len(keys) or slots < sees.max():
             continue
         factor = scale * {"scale": scale, "power": np.log(2)}.get(name, 1)
         made = _out(q, keys, values, np.maximum(of_pages, 0), sees, factor).expected
-        if some.any() and np.allclose(made[some], got[some], 1e-3, 1e-4):
+        if wrong.any() and np.allclose(made[some], got[some], 1e-3, 1e-4):
             return words
+    for text in np.flatnonzero(wrong & (seen < FEW)):
+        own = (_rows(pages, table[[text]], seen[[text]])[0] for pages in (keys, values))
+        return _shares(text, scale * q[text], *own, got[text])
     return None
+
+
+def _shares(text, query, keys, values, got):
+    """Which slot's value has the wrong share of a result, where that is made of fewer slots than it
+    has numbers."""
+    powers = np.exp(keys @ query - (keys @ query).max())
+    right, (shares, *_) = powers / powers.sum(), np.linalg.lstsq(values.T, got, rcond=None)
+    if not np.allclose(shares @ values, got, 1e-3, 1e-3):
+        return (
+            f"Text {text}: no shares of the values in its slots make your result. Is values[at]"
+            " in the same slot as keys[at], and do all lanes have the same score?"
+        )
+    if abs(shares.sum() - 1) > 1e-2:
+        return f"Text {text}: the shares of the values in its slots add up to {shares.sum():.4g}."
+    slot = np.abs(shares - right).argmax()
+    return (
+        f"Text {text}: the value in slot {slot} has a share of {shares[slot] + 0:.3g}, and should"
+        f" have {right[slot]:.3g}."
+    )
 
 
 JUDGE = Judge(

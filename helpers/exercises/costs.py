@@ -93,10 +93,10 @@ def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
 
 
 def _more_turns(counts: list[Count]) -> str:
-    """In words, if barriers and the work between them exceed ours by about one factor; or ""."""
+    """In words, if two of them or more exceed ours by about one factor; or ""."""
     over = [c for c in counts if c.key in OF_TURNS and c.value > c.most and c.best]
     times = [count.value / count.best for count in over]
-    if len(times) < len(OF_TURNS) or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):
+    if len(times) < 2 or min(times) < MORE_TURNS or max(times) > ALIKE * min(times):
         return ""
     return Next.MORE_TURNS(times=f"{min(times):.2g}")
 
@@ -163,8 +163,8 @@ def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[
             advice = Next.IDLE() if is_idle and not is_again else advice
         elif way == "ld" and is_again and ours.get("ld.sectors", 0) >= FAR_APART * touched:
             advice = Next.AGAIN()  # ours takes no neighbours, either
-        elif way == "st" and worst and _fits_a_pack(report, worst):
-            advice = Next.STORED_IN_PIECES()
+        elif worst and _fits_a_pack(report, way, worst) and total[f"{way}.sectors"] > touched:
+            advice = Next.IN_PIECES()
     elif way in ("atomics", "red", "atom", "atoms") and not count.best:
         advice = Next.NO_ATOMICS()
     elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
@@ -176,12 +176,14 @@ def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[
     return joined(advice, Next.MOST_ARE_OF(line=report.named(worst), text=texts[worst]))
 
 
-def _fits_a_pack(report: Report, place: tuple[str, int]) -> bool:
-    """Whether lanes store so near to each other on a line that one wide store fills the gaps."""
+def _fits_a_pack(report: Report, way: str, place: tuple[str, int]) -> bool:
+    """Whether lanes access places so near to each other on a line that one wide access fills the
+    gaps."""
+    kind = "store" if way == "st" else "load"
     sites = {n for n, site in enumerate(report.sites) if (site.file, site.line) == place}
     far = 0
     for sample in report.samples:
-        if int(sample["site"]) in sites and report.sites[sample["site"]].kind == "store":
+        if int(sample["site"]) in sites and report.sites[sample["site"]].kind == kind:
             lanes = [int(sample["lanes"][n]) for n in range(32) if int(sample["mask"]) >> n & 1]
             far = max([far, *(abs(b - a) for a, b in pairwise(lanes))])
     return 0 < far <= WIDEST

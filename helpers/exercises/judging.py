@@ -9,6 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from softgpu.loader import Engine
+from softgpu.phrases import joined
 from softgpu.ptx import TooLarge
 from softgpu.xray.launch import target_of
 
@@ -247,7 +248,8 @@ class _Trial:
             Run(kernel, launch, rng, target_of(kernel)).run()
         except Refused as refused:
             reason = refused.reason
-            raise Refused(kind, reason.text, advice, case=reason.case) from None
+            said = advice if _is_general(reason) else joined(advice, reason.advice)
+            raise Refused(kind, reason.text, said, case=reason.case) from None
         self.verdict.cases += 1
 
     def _try_far(self, far):
@@ -287,6 +289,7 @@ class _Trial:
         run = self.counted()
         run.watch()
         reports = [run.count(block) for block in _watched(self.judge, run)]
+        _look_for_room(run, reports[0])
         run.run()
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
@@ -436,6 +439,14 @@ def _named(run):
 def _cause(reason):
     """What two launches that are refused for one fault have in common."""
     return reason.kind, reason.text.blanks.get("finding")
+
+
+def _look_for_room(run, report):
+    """Refuse a launch that a GPU refuses, since not even one block has room on a multiprocessor."""
+    if not report.occupancy.blocks:
+        text = Refusal.FAILED(launch=run.launch.what, why=report.prediction.why)
+        words = {"registers": report.registers, "threads": report.thread_count}
+        raise Refused("launch", text, Next.FEWER_REGISTERS(**words), case=run.launch.heading)
 
 
 def _watched(judge, run):

@@ -217,12 +217,18 @@ def which_keys(
         scores = np.append(scale * k[unit] @ q[unit, query], 0)
         values = np.append(v[unit], np.zeros((1, v.shape[2])), 0)
         first, last = seen(int(query))
+
+        def is_of(begin: int, end: int, times: float = 1) -> bool:
+            some = times * scores[begin : end + 1]
+            powers = np.exp(some - some.max())
+            made = powers @ values[begin : end + 1] / powers.sum()
+            return np.allclose(made, got[unit, query], 1e-3, 1e-3, equal_nan=True)
+
+        if last > first and is_of(first, last, 1 / scale):
+            return "Multiply each score by `scale`."
         ends = [(first, n) for n in range(first, len(scores))]
         for begin, end in ends + [(n, m) for m in (last, last + 1) for n in range(m + 1)]:
-            powers = np.exp(scores[begin : end + 1] - scores[begin : end + 1].max())
-            made = powers @ values[begin : end + 1] / powers.sum()
-            is_like = np.allclose(made, got[unit, query], 1e-3, 1e-3, equal_nan=True)
-            if is_like and (begin, end) != (first, last):
+            if (begin, end) != (first, last) and is_of(begin, end):
                 right, yours = (
                     f"keys {one} to {other}" if one < other else f"key {one} only"
                     for one, other in ((first, last), (begin, end))

@@ -39,6 +39,7 @@ EXERCISES_SAY = {  # what judges say in place of the sanitizer's advice
     Advice.MORE_SHARED: (),
     Advice.FILL_IT: (Next.HOLDS_GARBAGE,),
     Advice.WRITE_IT: (Advice.WRITE_IT, Next.NOTHING_TO_DO),
+    Advice.ENDED: (Next.SEE_LINE,),
 }
 
 
@@ -588,10 +589,10 @@ class _Wrong:
             if words := self._explained(launch, judge):
                 return words
             floats = [a.values for a in launch.arrays if isinstance(a, In) and a.dtype.kind == "f"]
-            if any(np.isinf(values).any() for values in floats):
-                return Next.COMPUTED_FROM_INFINITY()
-            is_nan = any(np.isnan(values).any() for values in floats)
-            return Next.COMPUTED_FROM_NAN() if is_nan else Next.COMPUTED()
+            if any(np.isnan(values).any() for values in floats):
+                return Next.COMPUTED_FROM_NAN()  # or from an infinity, if there is one, too
+            is_infinite = any(np.isinf(values).any() for values in floats)
+            return Next.COMPUTED_FROM_INFINITY() if is_infinite else Next.COMPUTED()
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
         is_empty = any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments)

@@ -90,6 +90,7 @@ typedef struct Warp {
     uint64_t cluster_phase;  /* what its phase was then */
     const uint32_t *lengths; /* bytes that each lane loads, see sg_shorten, or NULL */
     uint32_t products, groups; /* of wgmma: begun, committed */
+    int32_t more_registers;    /* of each thread, by setmaxnreg */
     uint32_t committed[8];     /* how many products had begun with the latest groups, by turns */
 } __attribute__((aligned(64))) Warp;
 
@@ -328,6 +329,9 @@ void sg_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how, co
 /* commit_group and wait_group: a product ends for all warps of the group at once, as on the hardware. */
 void sg_wgmma_commit(Warp *);
 void sg_wgmma_wait(Warp *, uint32_t site, uint32_t mask, uint32_t groups);
+/* setmaxnreg: how many registers a thread has from now on beyond those that its block began with. They
+   must be there: a block has no more than it began with. */
+void sg_wgmma_registers(Warp *, uint32_t site, uint32_t mask, int32_t more);
 /* m8n8k4: four products, one by each 8 lanes; layouts: bit 0: a by columns, bit 1: b by rows. */
 void sg_mma_quads(uint32_t layouts, uint32_t how, const uint32_t *a, const uint32_t *b,
                   const uint32_t *c, uint32_t *d);
@@ -441,6 +445,7 @@ enum FaultKind {
     FAULT_DEADLOCK,
     FAULT_MBARRIER_ARRIVALS_MISSING,
     FAULT_MBARRIER_BYTES_MISSING,
+    FAULT_REGISTERS_MISSING,
     FAULT_TIME_LIMIT,
     FAULT_NO_MEMORY,
     FAULT_TRAP,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import math
 import os.path
 import re
 from dataclasses import dataclass, field
 from typing import Any
+
+from ..contract import DEVICE, LANES
 
 __all__ = [
     "Address",
@@ -260,6 +263,19 @@ class Function:
     def of_tiles(self) -> bool:
         """Whether a tile compiler (tileiras) made it."""
         return 7 in self.directives.get("language", ())
+
+    @property
+    def registers_at_entry(self) -> int:
+        """How many each thread begins with, if its directives say so; 0: ptxas cannot know it."""
+        unit = DEVICE["register_unit"] // LANES
+        if most := self.directives.get("maxnreg"):
+            return -(-most[0] // unit) * unit
+        blocks = self.directives.get("minnctapersm")
+        dims = self.directives.get("reqntid", self.directives.get("maxntid"))
+        if not blocks or not dims:
+            return 0
+        warps = -(-math.prod(dims) // LANES)
+        return DEVICE["sm_registers"] // (blocks[0] * warps * LANES) // unit * unit
 
     @property
     def instructions(self) -> list[Instruction]:

@@ -36,7 +36,7 @@ __device__ void bulk(char *to, const char *from, unsigned long long *barrier)
                  :: "r"((int)__cvta_generic_to_shared(to)),
                  "r"((int)__cvta_generic_to_shared(barrier)) : "memory");
 }
-extern "C" __global__ void rest(int *x, long long *time)
+extern "C" __global__ __launch_bounds__(128, 2) void rest(int *x, long long *time)
 {
     assert(x[0]);
     if (x[1]) __trap();
@@ -70,6 +70,7 @@ extern "C" __global__ void rest(int *x, long long *time)
                  " sust.b.1d.b32.trap [%1, {%0}], %0;" : "+r"(x[0]) : "l"(*time));
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %4, 1;"
                  : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]) : "l"(*time));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
                  : "=r"(x[0]) : "r"((int)__cvta_generic_to_shared(to)));
 }

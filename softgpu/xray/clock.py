@@ -254,6 +254,8 @@ def _both(latency: float, work: float, contention: float) -> float:
 def _unknowable(report):
     if report.machine_unknown:
         return report.machine_unknown
+    if not report.occupancy.blocks:
+        return Unpredicted.NO_ROOM()
     if report.caches is None or report.waves is None:
         return Unpredicted.NO_MEMORY()
     opcodes = report.machine.opcodes

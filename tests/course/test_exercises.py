@@ -290,6 +290,10 @@ OTHER_DESIGNS = {
         "float sum = 0;": "float sum = 0; int phase[STAGES] = {};",
         "tile / STAGES % 2);": "phase[tile % STAGES]); phase[tile % STAGES] ^= 1;",
     },
+    ("15.place", "fields of bits"): {
+        "return row * 8 + (chunk ^ row % 8);": "union { struct { unsigned low : 3, high : 29; };"
+        " int all; } at; at.high = row; at.low = chunk ^ row % 8; return at.all;",
+    },
     # a swizzle is of address bits, so tiles need no more than a box does
     ("15.capstone_product", "tiles at multiples of 128 bytes"): {"__align__(1024)": "alignas(128)"},
     ("15.capstone_product", "one warp waits for the product of four"): {
@@ -323,7 +327,7 @@ def test_another_operator_is_tried_in_place_of_the_texts():
 def test_a_nan_that_is_the_lesson_has_its_words(kernel_of):
     kernel = kernel_of("13.hunt_depth", "the depth of a only, b being finite")
     (reason,) = judging.trial(texts.find("13.hunt_depth"), kernel).reasons
-    assert reason.advice.has(Next.COMPUTED_FROM_INFINITY)
+    assert reason.advice.has(Next.COMPUTED_FROM_NAN)
 
 
 # --- hunts ----------------------------------------------------------------------------------------
@@ -523,10 +527,19 @@ def used_as(name, right, wrong):
     "name, what, advice",
     [
         ("11.packs", "twelve loads", Next.AGAIN()),
-        ("11.packs", "twelve stores", Next.STORED_IN_PIECES()),
+        ("11.packs", "twelve stores", Next.IN_PIECES()),
+        (
+            "02.least",
+            "whole turns only",
+            Next.CHOSEN(
+                number=1, right="256", wrong="36", expected="-2147483647", got="-2147483646"
+            ),
+        ),
         ("06.spread", "squares of large numbers", "explain"),
         ("00.loop", "steps of a block", "race"),
         ("10.hunt_slots", "the stub", "race"),
+        ("10.nearly", "of a", Next.BOOLS(true=3, false=4, place="16")),
+        ("11.pool", "the least", Next.ALIKE(value="-inf")),
         ("04.votes", "every lane adds", Next.ADDED(times="32")),
         ("08.rows", "whole eights of rows", Next.LEFT_OUT(expected="4.43507e+07")),
         ("00.backwards", "one off", Next.HAS_IT_WORK()),
@@ -553,9 +566,15 @@ def used_as(name, right, wrong):
         ("14.fragment", "the right half of a before the lower one", used_as("a", "0, 8", "8, 0")),
         ("14.fragment", "pairs swapped", used_as("b", "1, 0", "0, 0")),
         ("16.registers", "pairs swapped", used_as("score", "0, 1", "0, 0")),
+        ("15b.persistent", "more registers than the block has", Advice.REGISTERS()),
         ("15.box", "half of the bytes", Advice.EXPECT_BYTES()),
         ("15.phases", "always phase 0", Advice.ARRIVALS()),
         ("17.push", "no barrier before the flag", "race"),
+        (
+            "18.capstone_four",
+            "more registers than a GPU has",
+            Next.FEWER_REGISTERS(registers="66", threads="1024"),
+        ),
         (
             "18.capstone_four",
             "the first of x",
@@ -598,6 +617,7 @@ def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
         ("15.place", "chunk by chunk", "place(0, 5)"),
         ("16.hunt_mask", "a NaN is too late", "−∞ − (−∞)"),
         ("16.hunt_mask", "rows that see nothing at all are NaN", "0 / 0"),
+        ("16.tiles", "not scaled", "scale"),
         ("17.capstone_ring", "a step too many", "flags[0, 0]"),
         ("18.append", "columns before slots", "cache[0, 15, 0]"),
         ("18.capstone_four", "scales as whole numbers", "NVFP4::scale"),
@@ -605,7 +625,9 @@ def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
         ("18.gate", "the next gate passes", "made[0, 0, 1]"),
         ("18.hunt_scale", "the mean of both", "0.5"),
         ("18.norm", "one more than the weight", "1 + weight[i]"),
+        ("18.gate", "no gate", "0.2024"),
         ("18.query", "the first text's slots", "seen[text]"),
+        ("18.query", "the sum doesn't shrink", "0.3333"),
         ("18.rotate", "the row for the position", "turns[0, 0]"),
     ],
 )

@@ -9,6 +9,7 @@ from .elements import Wrong
 __all__ = ["in_common"]
 
 WAYS = (
+    rules.on_bools,
     rules.on_before,
     rules.on_zeros,
     rules.on_wrapping,
@@ -18,6 +19,7 @@ WAYS = (
     sums.on_counts,
     rules.on_times_added,
     rules.on_formulas,
+    elsewhere.on_choice,
     rules.on_one_factor,
     rules.on_one_offset,
     rules.on_one_value,
@@ -30,7 +32,6 @@ WAYS = (
     rules.on_row_factors,
     rules.on_powers,
     rules.on_digits,
-    elsewhere.on_choice,
     places.on_limits,
     places.on_places,
     places.on_some_zeros,

@@ -31,7 +31,7 @@ class Wrong:
         self.shape = np.shape(out.expected) or (1,)
         self.all_got, self.all = got.astype(float), np.ravel(out.expected).astype(float)
         self.is_wrong = is_wrong
-        self.is_float = got.dtype.kind == "f"
+        self.is_float, self.is_bool = (got.dtype.kind == kind for kind in "fb")
         self.unit = np.finfo(got.dtype).eps if self.is_float else 0
         self.all_room = ROOM * np.broadcast_to(np.asarray(out.tolerance, float), self.shape).ravel()
         self.all_room = np.maximum(self.all_room, 2e-6 * np.abs(self.all) * self.is_float)

@@ -12,6 +12,7 @@ from .elements import CHANCE, Array, Wrong, chances, is_far_off, is_no_chance, n
 __all__ = ["on_an_input", "on_choice", "on_moved", "on_neighbours", "on_pairs"]
 
 FAR_OFF = 600  # places by which an element may be moved
+FEW = 30  # elements: the one result of fewer may be among them by chance
 LIKELY = 0.25  # at which, on average, finding a number among others proves nothing
 
 
@@ -61,6 +62,7 @@ def _on_any_order(c: Wrong, got: Array, room: Array, places: Array) -> str:
     if not np.isfinite(part).all() or not c.is_float:
         return ""
     here &= got != 0  # which is what came from past an end
+    here &= np.abs(got - c.all[places]) > room  # what is near its own result may be its own
     if here.sum() < 4:
         return ""
     source = nearest(part, got[here])
@@ -169,10 +171,12 @@ def on_choice(c: Wrong) -> str:
     """An element of the input, and another should have been taken."""
     for number, given in c.inputs.items():
         values = given.ravel()
-        if values.size < 2 * c.all.size or np.unique(values).size < 0.9 * values.size:
+        if values.size < 2 * c.all.size:
             continue
         right, wrong = (np.flatnonzero(values == v[0]) for v in (c.expected, c.got))
-        if np.isin(c.expected, values).all() and right.size and wrong.size:
-            told = {"expected": f"{c.expected[0]:.6g}", "got": f"{c.got[0]:.6g}"}
+        are_distinct = np.unique(values).size >= 0.9 * values.size
+        is_sure = are_distinct if c.all.size > 1 else right.size == 1 and values.size >= FEW
+        if is_sure and np.isin(c.expected, values).all() and right.size and wrong.size:
+            told = {"expected": f"{c.expected[0]:.10g}", "got": f"{c.got[0]:.10g}"}
             return Next.CHOSEN(number=number, right=f"{right[0]:,}", wrong=f"{wrong[0]:,}", **told)
     return ""

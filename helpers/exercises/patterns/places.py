@@ -62,6 +62,8 @@ def on_limits(c: Wrong) -> str:
             wrong, right = (v[~np.isnan(v)] for v in (value[c.is_wrong], value[~c.is_wrong]))
             if not (wrong.size and right.size) or np.abs(right).max() < TINY:
                 continue  # all that is not 0 is wrong
+            if not np.isfinite(right).any():
+                continue  # as an infinity hides what is wrong
             if np.min(wrong) > np.max(right):
                 return Next.BEYOND(what=what, limit=f"{np.max(right):.6g}", beyond=Part.ABOVE())
             if np.max(wrong) < np.min(right):

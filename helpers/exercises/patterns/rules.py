@@ -51,6 +51,13 @@ def on_before(c: Wrong) -> str:
     return Next.NOT_ON_TOP() if c.is_like(c.expected + before) else ""
 
 
+def on_bools(c: Wrong) -> str:
+    if not c.is_bool:
+        return ""
+    true, false = (int((c.got == value).sum()) for value in (1, 0))
+    return Next.BOOLS(true=true, false=false, place=c.named(c.places[0]))
+
+
 def on_one_value(c: Wrong) -> str:
     got, expected = c.all_got[c.every], c.all[c.every]
     if got.size > 2 and (got == got[0]).all() and (expected != expected[0]).any():
@@ -96,7 +103,8 @@ def on_one_offset(c: Wrong) -> str:
     if not off or not np.isfinite(c.off).all() or is_small or is_within:
         return ""
     away = c.off * np.sign(np.where(c.expected, c.expected, c.got))
-    if np.ptp(c.off) and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
+    is_both = c.off.min() < 0 < c.off.max()
+    if is_both and c.count > 2 and (np.abs(away - away[0]) <= c.room).all():
         return (Next.TOO_FAR if away[0] > 0 else Next.TOO_NEAR)(off=f"{abs(away[0]):.6g}")
     is_one = (np.abs(c.off - off) <= c.room).all()
     is_whole = c.room.max() < CHANCE and abs(off - round(off)) <= c.room.max()
@@ -111,7 +119,8 @@ def on_wrapping(c: Wrong) -> str:
     """A type of fewer bits."""
     if c.is_float and not (c.expected == np.rint(c.expected)).all():
         return ""
-    for bits in (32, 16, 8):
+    gap = c.unit * max(np.abs(c.got).max(), np.abs(c.expected).max())  # of its largest numbers
+    for bits in (bits for bits in (32, 16, 8) if gap < 2 ** (bits - 4)):
         if c.off.any() and np.isfinite(c.off).all() and not (c.off % 2**bits).any():
             return Next.WRAPPED(size=f"{2**bits:,}", bits=bits)
     return ""
@@ -152,6 +161,8 @@ def on_formulas(c: Wrong) -> str:
         rules = [*_of_one(x, name, got), *_of_two(x, name, same, number, numbers)]
         for values, words in rules:
             room_here = np.maximum(room, 2e-6 * np.abs(values) * c.is_float)
+            if got.size > 1 and np.ptp(values) <= room_here.max():
+                continue  # as good as one number
             if near(got, values, room_here).all() and got.any():
                 return Next.IS_RULE(rule=words)
     return ""
@@ -197,7 +208,7 @@ def on_rows_alike(c: Wrong) -> str:
             np.array_equal(x, np.broadcast_to(x.take([0], axis), x.shape), equal_nan=True)
             for x in (c.all_got.reshape(c.shape), c.all.reshape(c.shape))
         ]
-        if alike == [True, False]:
+        if alike == [True, False] and (c.all_got != c.all_got[0]).any():
             return Next.ROWS_ALIKE(what=what())
     return ""
 

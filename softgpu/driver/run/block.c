@@ -133,6 +133,7 @@ static inline void begin(Worker *worker, uint64_t block, const uint32_t ctaid[3]
     worker->next_warp = 0;
     worker->unfinished = worker->behind = UINT32_MAX >> (MAX_WARPS - worker->job->warps);
     worker->phase = worker->ahead = worker->spinning = 0;
+    worker->spare_registers = 0;
     worker->live_threads = worker->job->threads;
     start_barriers(worker);
 }
@@ -241,6 +242,7 @@ static void run_warp(Worker *worker, Warp *w)
 {
     w->counted_live = __builtin_popcount(w->existing);
     w->ahead = w->arrivals = w->in_cluster = w->products = w->groups = 0;
+    w->more_registers = 0;
     enter_warp(worker, w);
     worker->unfinished &= ~(1u << w->warp_id);
     worker->behind &= worker->unfinished;

@@ -38,6 +38,11 @@ static enum FaultKind describe_barrier(Worker *worker, const Warp *w, char *text
     const Barrier *b = &worker->barriers[w->waiting_id];
     const Cluster *cluster = worker->cluster;
     if (w->waiting_id == MBARRIER) return describe_mbarrier(worker, w->waiting_word, text, room);
+    if (w->waiting_id == REGISTERS) {
+        snprintf(text, room, "setmaxnreg: %d more registers than the other warps have given",
+                 (int)w->waiting_word - w->more_registers - worker->spare_registers);
+        return FAULT_REGISTERS_MISSING;
+    }
     if (w->waiting_id == PRODUCTS)
         snprintf(text, room, "wgmma: the other warps of its warpgroup have not begun the products");
     else if (w->waiting_id == CLUSTER_BARRIER)

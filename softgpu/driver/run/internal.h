@@ -79,7 +79,8 @@ uint64_t dealt_block_of(const Job *job, uint64_t cluster, uint32_t rank, uint32_
 enum {
     MBARRIER = BARRIERS,
     CLUSTER_BARRIER,
-    PRODUCTS
+    PRODUCTS,
+    REGISTERS
 }; /* what else a warp may wait at: numbers after the barriers' */
 
 /* Describe where each warp of a deadlocked block waits, and for what. */
@@ -107,7 +108,7 @@ void block_look_again(Worker *worker);   /* clear cached ranges if memory was fr
 bool block_ends_round(const Warp *warp); /* whether all other warps have had their turn */
 void block_pass_turn(Warp *warp);        /* let the other warps run, then return */
 /* Run other warps until a phase ends that warps of the block wait for. `what` is MBARRIER (at
-   `word`), CLUSTER_BARRIER or PRODUCTS. */
+   `word`), CLUSTER_BARRIER, PRODUCTS or REGISTERS. */
 void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint32_t what, uint64_t word);
 void block_count_exits(Warp *warp);
 

@@ -101,6 +101,7 @@ typedef struct Worker {
     uint32_t busy_barriers; /* bit mask of barriers at which a warp has arrived */
     uint32_t spinning;      /* bit mask of warps in waiting loops since their last barrier */
     uint32_t live_threads;
+    int32_t spare_registers; /* that warps have given, of each thread */
     Barrier barriers[BARRIERS];
     /* the block's memory, reused by later launches */
     char *shared, *local;

@@ -157,3 +157,13 @@ void sg_wgmma_wait(Warp *w, uint32_t site, uint32_t mask, uint32_t groups)
     const uint32_t products = w->committed[(w->groups - 1 - groups) % KEPT_GROUPS];
     while (others_are_behind(w, products)) block_wait(w, site, mask, PRODUCTS, 0);
 }
+
+void sg_wgmma_registers(Warp *w, uint32_t site, uint32_t mask, int32_t more)
+{
+    Worker *worker = w->worker;
+    while (more - w->more_registers > worker->spare_registers)
+        block_wait(w, site, mask, REGISTERS, more);
+    worker->spare_registers -= more - w->more_registers;
+    w->more_registers = more;
+    if (worker->at_mbarriers) cluster_wake(worker); /* the others may wait for what it has given */
+}

@@ -21,9 +21,11 @@ class Uses:
     def __str__(self) -> str:
         return ", ".join(f"{name}: {len(items)}" for name, items in self.of.items())
 
-    def only_moves(self, register: Register, place: Address, bits: int) -> bool:
+    def only_moves(
+        self, register: Register, place: Address, bits: int, in_place: bool = False
+    ) -> bool:
         """Whether a value of this many bits, loaded from an address, is only copied, or has bits
-        of it set in place."""
+        of it set in place. in_place: only the latter."""
         whole = (1 << bits) - 1
         seen, left = set(), [(register.name, False, True)]
         while left:
@@ -34,7 +36,7 @@ class Uses:
             name, masked, intact = step
             for item in self.of.get(name, ()):
                 if item.opcode == "st" and getattr(item.operands[0].base, "name", None) != name:
-                    if masked and item.operands[0] != place:
+                    if item.operands[0] != place if masked else in_place:
                         return False
                     continue
                 masks = [o.value for o in item.operands if isinstance(o, Immediate)]

@@ -120,7 +120,7 @@ class SanitizedEmitter(SharingEmitter):
         if kind == "barrier" or (item and item.opcode == "mbarrier"):
             meets = BLOCK
         self._note("origins", number, self._origin(item, kind), (0, 0, 0, 0, 0))
-        if item and item.opcode == "ld" and self._is_begun(item.operands[0]):
+        if item and item.opcode == "ld" and self._is_begun(item):
             self.text.notes.setdefault("begun", []).append(number)
         self._note("places", number, (self.function.name, self.index, meets), ("", 0, 0))
         return number
@@ -129,13 +129,15 @@ class SanitizedEmitter(SharingEmitter):
         """Something about a site."""
         self.text.notes.setdefault(what, [otherwise] * len(self.text.sites))[number] = fact
 
-    def _is_begun(self, target) -> bool:
-        """Whether what is loaded is only for sums of a wgmma, which need not read them."""
-        return (
-            self._has_products
-            and not isinstance(target, Vector)
-            and self.found.uses.only_begun(target)
-        )
+    def _is_begun(self, item: Instruction) -> bool:
+        """Whether what is loaded is only for sums of a wgmma, which need not read them, or has bits
+        of it set in place."""
+        target, place = item.operands[:2]
+        if isinstance(target, Vector):
+            return False
+        uses, bits = self.found.uses, bits_of(item.modifiers[-1])
+        is_for_sums = self._has_products and uses.only_begun(target)
+        return is_for_sums or uses.only_moves(target, place, bits, in_place=True)
 
     def _moves(self, item: Instruction, address: Address) -> int:
         """Bits: the components of a load that are only copied."""

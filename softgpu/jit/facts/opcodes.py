@@ -142,7 +142,7 @@ _rows("redux", does=Does.TALKS, agreement=Agreement.MEMBERS)
 _rows("match", does=Does.TALKS, agreement=Agreement.MEMBERS)
 _rows("elect", does=Does.TALKS, agreement=Agreement.NEVER)
 _rows("mma movmatrix", does=Does.TALKS, agreement=Agreement.NEVER)
-_rows("wgmma", does=Does.ORDERS, agreement=Agreement.NEVER)
+_rows("wgmma setmaxnreg", does=Does.ORDERS, agreement=Agreement.NEVER)
 _rows("ldmatrix", does=Does.READS, agreement=Agreement.NEVER)
 _rows("stmatrix", does=Does.WRITES, agreement=Agreement.NEVER)
 _rows("wmma", does=Does.UPDATES, agreement=Agreement.NEVER)
@@ -154,7 +154,7 @@ _rows("bra brx ret exit", does=Does.JUMPS)
 _rows("call", does=Does.CALLS, agreement=Agreement.NEVER)
 _rows("trap brkpt", does=Does.STOPS)
 _rows(
-    "prefetch prefetchu discard applypriority nanosleep pmevent griddepcontrol setmaxnreg",
+    "prefetch prefetchu discard applypriority nanosleep pmevent griddepcontrol",
     does=Does.HINTS,
 )
 

@@ -34,7 +34,6 @@ def _createpolicy(e, item):
     "nanosleep",
     "pmevent",
     "griddepcontrol",
-    "setmaxnreg",
 )  # griddepcontrol: launches never overlap, so there is nothing to wait for
 def _no_effect(e, item):
     if item.opcode == "nanosleep":

@@ -182,6 +182,16 @@ def _wgmma(e, item):
         _multiply_in_group(e, item)
 
 
+@instruction("setmaxnreg")
+def _setmaxnreg(e, item):
+    """setmaxnreg: ptxas ignores it where it cannot know how many registers a thread begins with."""
+    if first := e.function.registers_at_entry:
+        with e.when_active():
+            place = f"i32 {e.site(item, 'other')}", str(e.active)
+            more = item.operands[0].value - first
+            e.call_void("sg_wgmma_registers", "ptr %w", *place, f"i32 {more}")
+
+
 def _multiply_in_group(e: FunctionEmitter, item) -> None:
     product = group_product_of(item)
     _, sums, a, b, adds, *signs = item.operands

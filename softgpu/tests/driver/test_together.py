@@ -202,6 +202,38 @@ def test_bytes_that_do_not_come_are_told(mbarriers, told, copied):
         )
 
 
+# --- registers that warps hand over ---------------------------------------------------------------
+
+
+REGISTERS = """
+extern "C" __global__ __launch_bounds__({bounds}) void moved(int *out)
+{{
+    if (threadIdx.x < 256) asm volatile("setmaxnreg.inc.sync.aligned.u32 {taken};");
+    else asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    out[threadIdx.x] = threadIdx.x;
+}}
+"""
+
+
+@pytest.mark.skipif(autoinit.device.compute_capability() != (9, 0), reason="it needs sm_90a")
+@pytest.mark.parametrize("bounds, taken", [("384, 1", 232), ("384", 240)])  # 240: ptxas ignores it
+def test_a_warpgroup_takes_the_registers_that_another_gives(bounds, taken):
+    text = REGISTERS.format(bounds=bounds, taken=taken)
+    out = gpuarray.zeros(384, np.int32)
+    kernel = SourceModule(text, no_extern_c=True, arch="sm_90a").get_function("moved")
+    kernel(out, block=(384, 1, 1))
+    assert np.array_equal(out.get(), np.arange(384))
+
+
+@software
+def test_more_registers_than_a_block_has_are_told():
+    """Each of eight warps wants 72 more than 168; four have given 128 each."""
+    text = REGISTERS.format(bounds="384, 1", taken=240)
+    kernel = SourceModule(text, no_extern_c=True, arch="sm_90a").get_function("moved")
+    with stopped(FaultKind.REGISTERS_MISSING, "(0,0,0)", "kernel.cu:4", "7", 8 * 72 - 4 * 128):
+        kernel(gpuarray.zeros(384, np.int32), block=(384, 1, 1))
+
+
 # --- blocks that wait for each other -------------------------------------------------------------
 
 
