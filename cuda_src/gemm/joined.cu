@@ -5,7 +5,6 @@
 // Limit: the multiply-adds; where there are few, the beginning and the end of a block.
 #include "common/cluster.cuh"
 #include "gemm/staged.cuh"
-using Out = float;
 constexpr int A_ALONG_K = 1;
 constexpr int B_ALONG_K = 0;
 constexpr int A_PIECE = 4;  // bytes that are copied at once across k
@@ -21,6 +20,8 @@ constexpr int BLOCKS = 2;  // on a multiprocessor
 constexpr int SPLITS = 2;
 
 constexpr int THREADS = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32;
+constexpr int ROUND = SPLITS * THREADS * FOUR;                 // floats that a cluster adds
+constexpr int TOGETHER = SPLITS < EIGHT ? EIGHT / SPLITS : 1;  // rounds whose loads are under way
 
 struct Strides {
     long long a, b;  // from one line to the next
@@ -31,6 +32,7 @@ extern __shared__ __align__(16) unsigned char memory[];
 
 // Leaves a tile in shared memory, which begins at this row and column of the product.
 struct Left {
+    static constexpr int AT_ONCE = FOUR;
     long long top, left;
     __device__ Quad *place(long long row, long long column) const
     { return reinterpret_cast<Quad *>(memory) + ((row - top) * COLUMNS + column - left) / FOUR; }
@@ -40,8 +42,9 @@ struct Left {
 
 extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
     __launch_bounds__(THREADS, BLOCKS) void joined(const float *__restrict__ a,
-                                                   const float *__restrict__ b, Out *c, long long m,
-                                                   long long n, long long k, Strides strides)
+                                                   const float *__restrict__ b, float *c,
+                                                   long long m, long long n, long long k,
+                                                   Strides strides)
 {
     long long tiles = (m + ROWS - 1) / ROWS;
     long long top = blockIdx.x % tiles * ROWS, left = blockIdx.x / tiles * COLUMNS;
@@ -55,18 +58,26 @@ extern "C" __global__ __cluster_dims__(1, SPLITS, 1)
                                                                    share);
     arrive_in_cluster();
     wait_in_cluster();  // all blocks have left their sums
-    Product<Out, float, C_PACK> product = {c + blockIdx.z * m * n, m, n};
+    Floats<C_PACK> product = {c + blockIdx.z * m * n, m, n};
     for (int at = (blockIdx.y * THREADS + threadIdx.x) * FOUR; at < ROWS * COLUMNS;
-         at += SPLITS * THREADS * FOUR) {
-        long long row = tile.top + at / COLUMNS, column = tile.left + at % COLUMNS;
-        Quad sum = {}, part[SPLITS];
+         at += TOGETHER * ROUND) {
+        Quad part[TOGETHER][SPLITS];
+        auto row = [&](int n) { return tile.top + (at + n * ROUND) / COLUMNS; };
+        auto column = [&](int n) { return tile.left + (at + n * ROUND) % COLUMNS; };
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p) part[p] = *in_block(tile.place(row, column), p);
+        for (int n = 0; n < TOGETHER; ++n)
 #pragma unroll
-        for (int p = 0; p < SPLITS; ++p)
+            for (int p = 0; p < SPLITS && at + n * ROUND < ROWS * COLUMNS; ++p)
+                part[n][p] = *in_block(tile.place(row(n), column(n)), p);
 #pragma unroll
-            for (int e = 0; e < FOUR; ++e) sum[e] += part[p][e];
-        product.store(row, column, sum);
+        for (int n = 0; n < TOGETHER && at + n * ROUND < ROWS * COLUMNS; ++n) {
+            Quad sum = {};
+#pragma unroll
+            for (int p = 0; p < SPLITS; ++p)
+#pragma unroll
+                for (int e = 0; e < FOUR; ++e) sum[e] += part[n][p][e];
+            product.store(row(n), column(n), sum);
+        }
     }
     arrive_in_cluster();
     wait_in_cluster();  // no block goes while another reads its sums

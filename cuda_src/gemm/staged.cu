@@ -6,7 +6,6 @@
 // Step: tiles come by cp.async: no thread waits for them, or holds them in registers, and they may lie anywhere.
 // Limit: the multiply-adds, and the instructions that begin copies of one float each.
 #include "gemm/staged.cuh"
-using Out = float;
 constexpr int A_ALONG_K = 1;
 constexpr int B_ALONG_K = 0;
 constexpr int A_PIECE = 4;  // bytes that are copied at once across k
@@ -29,7 +28,7 @@ struct Strides {
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void staged(const float *__restrict__ a,
                                                                      const float *__restrict__ b,
-                                                                     Out *c, long long m,
+                                                                     float *c, long long m,
                                                                      long long n, long long k,
                                                                      Strides strides)
 {
@@ -40,8 +39,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void staged(const float
                                                          share.begin, m);
     Copier<B_ALONG_K, COLUMNS, DEEP, B_PIECE, THREADS> of_b(b, strides.b, strides.b_batch, left,
                                                             share.begin, n);
-    Product<Out, float, C_PACK> product = {
-        c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
+    Floats<C_PACK> product = {c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
     multiply<ROWS, COLUMNS, DEEP, STAGES, WARP_ROWS, WARP_COLUMNS>(of_a, of_b, product, top, left,
                                                                    share);
 }

@@ -7,12 +7,16 @@
 //
 // A warp makes WARP_ROWS x WARP_COLUMNS, a lane quads of rows by quads of columns. Fragments are loaded one step ahead, or
 // for four steps at once where lines are kept.
-// Multiply-adds go to and fro, so that one operand stays from each to the next.
+// Multiply-adds go to and fro, so that one operand stays from each to the next: by columns, where a lane has many rows.
 #pragma once
 #include "gemm/tensor.cuh"
 #include "gemm/tiles.cuh"
 
-constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;  // of a warp
+// A warp's lanes have FOUR rows and columns each, in an order in which any two lanes that differ in bit 0 read the same
+// columns, and in bit 1 the same rows: then shared memory serves a half of the warp, not a quarter, at once.
+constexpr int LANES_DOWN = 4, LANES_ACROSS = 8;
+__device__ inline int lane_down() { return threadIdx.x / 16 % 2 * 2 + threadIdx.x % 2; }
+__device__ inline int lane_across() { return threadIdx.x / 2 % LANES_ACROSS; }
 
 __device__ inline void copy_element(unsigned to, const void *from, int bytes)
 {
@@ -126,25 +130,69 @@ struct Quads {
     }
 };
 
+// A product that is written four floats at a time, if PACK says so: in one instruction, of which the compiler would make
+// four at times.
+template <int PACK>
+struct Floats : Product<float, float, PACK> {
+    template <int COUNT>
+    __device__ void store(long long row, long long column, Packed<float, COUNT> sum)
+    {
+        if constexpr (PACK < FOUR) Product<float, float, PACK>::store(row, column, sum);
+        else if (row < this->rows && column < this->columns)
+            asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(
+                             __cvta_generic_to_global(this->c + row * this->columns + column)),
+                         "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                         : "memory");
+    }
+};
+
+// Stores a warp's sums, which begin at this row and column, by way of shared memory of its own, so that lanes store
+// neighbours.
+template <int TALL, int BROAD, typename Out>
+__device__ void store_side_by_side(Packed<float, FOUR> (&sum)[TALL][FOUR][BROAD], float *own,
+                                   Out out, long long top, long long left)
+{
+    constexpr int HIGH = LANES_DOWN * FOUR, WIDE = BROAD * LANES_ACROSS * FOUR, LINE = WIDE + FOUR;
+    int lane = threadIdx.x % 32;
+    float *place = own + lane_down() * FOUR * LINE + lane_across() * FOUR;
+#pragma unroll
+    for (int h = 0; h < TALL; ++h) {
+#pragma unroll
+        for (int r = 0; r < FOUR; ++r)
+#pragma unroll
+            for (int w = 0; w < BROAD; ++w)
+                *reinterpret_cast<Packed<float, FOUR> *>(place + r * LINE +
+                                                         w * LANES_ACROSS * FOUR) = sum[h][r][w];
+        __syncwarp();
+        for (int n = lane; n < HIGH * WIDE; n += 32)
+            out.store(top + h * HIGH + n / WIDE, left + n % WIDE,
+                      Packed<float, 1>{own[n / WIDE * LINE + n % WIDE]});
+        __syncwarp();
+    }
+}
+
 template <int ROWS, int COLUMNS, int DEEP, int STAGES, int WARP_ROWS, int WARP_COLUMNS, typename A,
           typename B, typename Out>
 __device__ void multiply(A a, B b, Out out, long long top, long long left, Share share)
 {
     constexpr int TALL = WARP_ROWS / LANES_DOWN / FOUR, BROAD = WARP_COLUMNS / LANES_ACROSS / FOUR;
     constexpr int OF_A = A::BYTES, STAGE = OF_A + B::BYTES;
+    constexpr bool BY_COLUMNS = TALL > 2;  // else registers' banks are in the way of large tiles
+    constexpr int OUTER = (BY_COLUMNS ? BROAD : TALL) * FOUR;
+    constexpr int INNER = (BY_COLUMNS ? TALL : BROAD) * FOUR;
     using Quad = Packed<float, FOUR>;
     extern __shared__ __align__(128) unsigned char tiles_of_floats[];
     unsigned shared = __cvta_generic_to_shared(tiles_of_floats);
     long long depth = share.end - share.begin;
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS + lane / LANES_ACROSS * FOUR;
-    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS + lane % LANES_ACROSS * FOUR;
+    int warp = threadIdx.x / 32;
+    int y = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS;
+    int x = warp % (COLUMNS / WARP_COLUMNS) * WARP_COLUMNS;
     Quad sum[TALL][FOUR][BROAD] = {};
     Quads<A, TALL, LANES_DOWN * FOUR> p;
     Quads<B, BROAD, LANES_ACROSS * FOUR> q;
-    p.start = A::start(y), q.start = B::start(x);
+    p.start = A::start(y + lane_down() * FOUR), q.start = B::start(x + lane_across() * FOUR);
 
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < STAGES - 1; ++stage) {
         int more = min(depth - stage * DEEP, (long long)DEEP);
         a.copy(shared + stage * STAGE, more);
@@ -175,10 +223,11 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
                 if ((free += STAGE) == STAGES * STAGE) free = 0;
             }
 #pragma unroll
-            for (int row = 0; row < TALL * FOUR; ++row)
+            for (int over = 0; over < OUTER; ++over)
 #pragma unroll
-                for (int turn = 0; turn < BROAD * FOUR; ++turn) {
-                    int column = row % 2 ? turn : BROAD * FOUR - 1 - turn;
+                for (int turn = 0; turn < INNER; ++turn) {
+                    int under = over % 2 ? turn : INNER - 1 - turn;
+                    int row = BY_COLUMNS ? under : over, column = BY_COLUMNS ? over : under;
                     sum[row / FOUR][row % FOUR][column / FOUR][column % FOUR] +=
                         p.at(row, i) * q.at(column, i);
                 }
@@ -186,12 +235,17 @@ __device__ void multiply(A a, B b, Out out, long long top, long long left, Share
     }
     wait_for_groups<0>();
     __syncthreads();  // all have read the last tile, whose memory `out` may need
+    if constexpr (Out::AT_ONCE < FOUR) {
+        float *own = reinterpret_cast<float *>(tiles_of_floats) +
+                     warp * LANES_DOWN * FOUR * (WARP_COLUMNS + FOUR);
+        store_side_by_side(sum, own, out, top + y, left + x);
+    } else
 #pragma unroll
-    for (int h = 0; h < TALL; ++h)
+        for (int h = 0; h < TALL; ++h)
 #pragma unroll
-        for (int r = 0; r < FOUR; ++r)
+            for (int r = 0; r < FOUR; ++r)
 #pragma unroll
-            for (int w = 0; w < BROAD; ++w)
-                out.store(top + y + h * LANES_DOWN * FOUR + r, left + x + w * LANES_ACROSS * FOUR,
-                          sum[h][r][w]);
+                for (int w = 0; w < BROAD; ++w)
+                    out.store(top + y + (lane_down() + h * LANES_DOWN) * FOUR + r,
+                              left + x + (lane_across() + w * LANES_ACROSS) * FOUR, sum[h][r][w]);
 }

@@ -52,7 +52,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
     multiplies float32 by tensor cores, with 10 bits of each fraction, so some 3 decimal digits are
     left: warpgroups (compute capability 9.0) round to them, warps, which take lines that are not
-    aligned, drop the other 13 bits, and products of a few rows may keep all; "e4m3"
+    aligned, drop the other 13 bits, and small products may keep all; "e4m3"
     and "e5m2" take uint8 arrays that hold the bits of 8-bit floats, from helpers.float8.
 
     For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
@@ -241,7 +241,7 @@ def _without_copies(a, b, shape, kind):
 
 def _by_warpgroups(a, b, shape, kind):
     """Return kind, or one that takes b as it lies, if warpgroups multiply floats."""
-    if kind is not tensor.KINDS["tf32"]:
+    if kind is not tensor.KINDS["tf32"] or _way(b, False, kind):
         return kind
     *batches, m, n = shape
     kind_of_b = replace(kind, b_either_way=True)
@@ -291,11 +291,24 @@ class Tile:
         """Whether an operand is copied element by element."""
         return pack == 1 or along_k and not self.keeps
 
-    def shared_bytes(self, joined):
+    def stages(self, singly=False):
+        """Return how many tiles have room: as many as fit if the tile is small, so that blocks that
+        are few wait less for memory. singly: whether all is copied element by element, for which
+        the L1 cache needs room."""
+        if singly or not self.keeps:
+            return LEAST_STAGES
+        room = most_shared() // self.blocks - RESERVED_BYTES
+        return max(LEAST_STAGES, min(MOST_STAGES, room // self.stage_bytes))
+
+    @property
+    def stage_bytes(self):
+        return 4 * self.deep * (self.rows + self.columns + 8)
+
+    def shared_bytes(self, joined, singly=False):
         """Return the shared memory for stages, which is also that for the sums that a cluster
         adds."""
-        stages = STAGES * self.deep * (self.rows + self.columns + 8)
-        return 4 * max(stages, self.rows * self.columns if joined else 0)
+        stages = self.stages(singly) * self.stage_bytes
+        return max(stages, 4 * self.rows * self.columns * joined)
 
 
 TILES = (
@@ -307,18 +320,19 @@ TILES = (
     Tile(16, 256, 16, 2, 0.47, 0.34, 0.6),
 )
 STAGED = (  # of gemm/staged.cu
-    Tile(256, 128, 16, 1, 1.41, 1.33, 4.8, (64, 64), 0.17),
-    Tile(128, 128, 16, 2, 1.1, 0.58, 1.3, (32, 64), 0.17),
+    Tile(256, 128, 16, 1, 1.25, 1.25, 4.8, (64, 64), 0.17),
+    Tile(128, 128, 16, 2, 1.05, 0.584, 1.4, (32, 64), 0.18),
     Tile(128, 64, 16, 3, 0.66, 0.45, 0.6, (32, 64), 0.08),
-    Tile(64, 128, 16, 3, 0.66, 0.297, 1.2, (32, 64), 0.08),
-    Tile(64, 64, 16, 4, 0.27, 0.21, 0.8, (32, 32), 0.022),
-    Tile(32, 128, 16, 4, 0.48, 0.198, 0.33, (32, 32), 0.07),
-    Tile(32, 64, 16, 6, 0.48, 0.129, 0.55, (32, 32), 0.034),
-    Tile(32, 32, 16, 8, 0.205, 0.104, 0.66, (16, 32), 0.01),
-    Tile(16, 256, 16, 2, 0.43, 0.40, 0.42, (16, 32), 0.063),
-    Tile(16, 128, 16, 4, 0.245, 0.159, 0.24, (16, 32), 0.046),
+    Tile(64, 128, 16, 3, 0.79, 0.306, 1.6, (32, 64), 0.11),
+    Tile(64, 64, 16, 4, 0.24, 0.197, 2.2, (32, 32), 0.026),
+    Tile(32, 128, 16, 4, 0.49, 0.21, 0.36, (32, 32), 0.055),
+    Tile(32, 64, 16, 6, 0.48, 0.133, 0.8, (32, 32), 0.034),
+    Tile(32, 32, 16, 8, 0.16, 0.101, 1.3, (16, 32), 0.013),
+    Tile(16, 256, 16, 2, 0.40, 0.38, 0.6, (16, 32), 0.1),
+    Tile(16, 128, 16, 4, 0.25, 0.16, 0.34, (16, 32), 0.055),
 )
-DEEP, STAGES = 8, 3
+DEEP = 8
+LEAST_STAGES, MOST_STAGES, RESERVED_BYTES = 3, 6, 1024  # of shared memory, for each block
 MOST_KEPT = 32 * 32  # elements of a warp's part of a tile
 JOINED_US, JOINED_TILE_US = 0.3, 5e-4  # until a cluster has added splits, and of each element
 ROOMY, CROWDED = {2: 0.95, 3: 0.87}, 0.38  # of the room for blocks that clusters of so many fill
@@ -440,20 +454,20 @@ def launch(tiling, sizes, batch, types, ways, packs):
     """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
     a and b, of the sums, of c; ways: layouts of a and b; packs: elements of each load."""
     (dtype, wide, out), (choices, strides), tile = types, _lying(ways), tiling.tile
-    choices |= {"Out": out, "C_PACK": pack_of(4, 1, 0, sizes[1])}
+    choices |= {"C_PACK": pack_of(4, 1, 0, sizes[1])}
     if tile.warp:
-        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined)
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "BLOCKS": tile.blocks}
-        choices |= {"DEEP": tile.deep, "STAGES": STAGES}
         choices |= dict(zip(("WARP_ROWS", "WARP_COLUMNS"), tile.warp))
-        for name, pack in zip("AB", packs):
-            singly = tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
-            choices[f"{name}_PIECE"] = 4 if singly else 16
+        singly = [tile.copied_singly(choices[f"{name}_ALONG_K"], pack)
+                  for name, pack in zip("AB", packs)]  # fmt: skip
+        choices |= {f"{name}_PIECE": 4 if alone else 16 for name, alone in zip("AB", singly)}
+        choices |= {"DEEP": tile.deep, "STAGES": tile.stages(all(singly))}
+        file, shared = "gemm/staged.cu", tile.shared_bytes(tiling.joined, all(singly))
         if tiling.joined:
             file, choices = "gemm/joined.cu", choices | {"SPLITS": tiling.splits}
     else:
         file, shared = "gemm/packed.cu", 0
-        choices |= {"T": dtype, "Acc": wide} | tiling.choices(wide)
+        choices |= {"T": dtype, "Acc": wide, "Out": out} | tiling.choices(wide)
         choices |= dict(zip(("A_PACK", "B_PACK"), packs))
     grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
     return KernelCall(file, choices, grid, block, *sizes, strides, shared=shared)
@@ -479,9 +493,9 @@ def prepare(a, b, shape, kind, ways, form=None):
     def made(tiling):
         if isinstance(tiling, thin.Tiling):
             return _thin(sizes, batch, kind, ways, form, a.dtype, places, tiling)
-        if kind:
-            return _by_tensor_cores(sizes, batch, kind, ways, form, a.dtype, tiling)
-        return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
+        if isinstance(tiling, Tiling):
+            return _by_threads(sizes, batch, ways, form, a.dtype, places, tiling)
+        return _by_tensor_cores(sizes, batch, kind, ways, form, a.dtype, tiling)
 
     return quickest(problem, tilings, made)
 
@@ -512,14 +526,14 @@ def _tilings(sizes, batch, kind, dtype, ways, places):
             told["across"] = kind.is_either_way and ways[0].by_rows
             by_groups = hopper.Tiling.ways(m, n, k, kind, batch, **told)
             tilings = hopper.beside(tilings, by_groups)
-    else:
+    if not kind or kind.array == "float32":
         wide = WIDE[dtype.name]
         loads = packs(sizes, (dtype, wide), ways, places)
         staged = dtype == "float32" and tensor.are_here(cuda.Context.get_device())
         packed = staged or set(loads) == {most_packed(wide)}
         along_k = ways[0].by_rows, not ways[1].by_rows
         told = {"staged": staged, "packed": packed, "loads": list(zip(along_k, loads))}
-        tilings = Tiling.ways(m, n, k, wide, batch, **told)
+        tilings = [*tilings, *Tiling.ways(m, n, k, wide, batch, **told)]
     if dtype.itemsize > 1 and (kind.sum if kind else WIDE[dtype.name]) == "float32":
         few = thin.Problem.of(sizes, ways, dtype.itemsize, places)
         tilings = [*tilings, *(few.ways(batch) if few else ())]

@@ -287,10 +287,11 @@ def taking(monkeypatch):
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("along_k", [False, True])
+@pytest.mark.parametrize("along_k", WAYS)
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
 def test_a_few_rows_or_columns(kind, along_k, turned, taking):
-    """In lines that packs divide or not, whole or in splits, which the last block adds."""
+    """In lines that packs divide or not, whole or in splits, which the last block adds. along_k:
+    whether lines of the few are, and lines of the many."""
     splits, asked = set(), kind if kind == "bfloat16" else None
 
     def most(ways):
@@ -301,7 +302,8 @@ def test_a_few_rows_or_columns(kind, along_k, turned, taking):
     taking(most)
     for few, many, k in (1, 64, 4096), (3, 70, 515), (4, 33, 3002), (2, 9, 1024), (1, 2, 2):
         exact, arrays = [], []
-        for seed, (size, lies_across) in enumerate((((few, k), not along_k), ((k, many), True))):
+        told = ((few, k), not along_k[0]), ((k, many), bool(along_k[1]))
+        for seed, (size, lies_across) in enumerate(told):
             x = np.random.default_rng(seed).standard_normal(size, np.float32)
             bits, value = checks.operand(x.T if turned else x, kind)
             arrays.insert(0 if turned else 1, on_gpu(bits, lies_across != turned))
@@ -396,6 +398,7 @@ def only(monkeypatch):
 
     def choose(groups, tile=None):
         monkeypatch.setattr(thin, "MOST_ROWS", 0)
+        monkeypatch.setattr(product, "STAGED", ())
         monkeypatch.setattr(product, "_without_copies", lambda a, b, shape, kind: kind)
         is_narrow = bool(tile) and groups and tile.is_narrow
         if tile:

@@ -38,7 +38,7 @@ NOT_LAUNCHED = {
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     **dict.fromkeys(CHOSEN, "ops.conv2d and its gradients choose it: test_convolution.py"),
     **dict.fromkeys(
-        [f"gemm/{name}.cu" for name in ("tensor", "thin")],
+        [f"gemm/{name}.cu" for name in ("tensor", "thin", "thin_across")],
         "ops.matmul chooses it: test_gemm.py",
     ),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
