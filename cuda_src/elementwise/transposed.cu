@@ -5,7 +5,6 @@
 // is copied as it lies in memory, from the pack on in which it begins. Each row of the result begins where
 // a pack of out does: OVER columns before the tile at most, which are read, too. STRETCH = 1: a tile has
 // whole rows, and out (and what lies as it does) no gaps, so that the tile's part of it is one stretch.
-// Where nothing is shifted, a thread takes words of HEIGHT rows from the tile, and transposes them.
 // Limit: the memory.
 #include "elementwise/layout.cuh"
 #include "elementwise/operands.cuh"
@@ -29,8 +28,7 @@ constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + GAPS;  // of a column
 constexpr int PITCH = ROWS + PACK, SKEW = 2 * PACK, WIDE = COLUMNS + OVER;
 constexpr int SIZE = WIDE * PITCH + (WIDE / PACK + 1) * SKEW;
 constexpr int READS = (WIDE * PACKS + BLOCK - 1) / BLOCK;
-constexpr int HEIGHT = GAPS || OVER || STRETCH || sizeof(T) > 4 ? 1 : 4 / sizeof(T);  // of a unit
-constexpr int UNITS = ROWS * COLUMNS / (PACK * HEIGHT) / BLOCK;
+constexpr int UNITS = ROWS * COLUMNS / PACK / BLOCK;
 
 // The dimensions that tiles lie in: their sizes, the strides along them, and how many elements from the
 // first on are an array that has no gaps (else 0).
@@ -92,6 +90,7 @@ struct Part : Held<KIND, PACK, T> {
             if (inside(k)) p[k] = x.address[place + k * stride];
         memcpy(this, &p, sizeof p);
     }
+    __device__ void take(const T *, Source, int, int, int) {}
 };
 
 template <>
@@ -100,27 +99,17 @@ struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
     __device__ void load(Operand<T>, Index, Index, bool, Inside)
     {
     }
-};
-
-// Takes HEIGHT rows of PACK columns from a tile.
-template <int KIND>
-__device__ void take(Part<KIND> *, const T *, Source, int, int, int)
-{
-}
-__device__ void take(Part<CROSSWISE> *parts, const T *tile, Source from, int column, int row,
-                     int columns)
-{
-    Packed<T, PACK> p[HEIGHT];
+    __device__ void take(const T *tile, Source from, int column, int row, int columns)
+    {
+        Packed<T, PACK> p;
 #pragma unroll
-    for (int k = 0; k < PACK; ++k, ++column) {
-        if (STRETCH && column == columns) column = 0, ++row;
-        auto word = *reinterpret_cast<const Packed<T, HEIGHT> *>(tile + from.slot(column) + row);
-#pragma unroll
-        for (int h = 0; h < HEIGHT; ++h) p[h][k] = word[h];
+        for (int k = 0; k < PACK; ++k, ++column) {
+            if (STRETCH && column == columns) column = 0, ++row;
+            p[k] = tile[from.slot(column) + row];
+        }
+        set(p);
     }
-#pragma unroll
-    for (int h = 0; h < HEIGHT; ++h) parts[h].set(p[h]);
-}
+};
 
 extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Operand<T> b, Out *out,
                                                                Layout<Index, DIMENSIONS> layout,
@@ -141,10 +130,9 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
 
     int across = columns;
     if (STRETCH) columns *= min(rows, Index(ROWS)), rows = 1;
-    Part<A> p[UNITS][HEIGHT];
-    Part<B> q[UNITS][HEIGHT];
+    Part<A> p[UNITS];
+    Part<B> q[UNITS];
     int column[UNITS] = {};
-    auto row = [&](int u) { return (threadIdx.x + u * BLOCK) / 4 % (ROWS / HEIGHT) * HEIGHT; };
     auto place = [&](int u, int row) {
         return start.moved(row, sides.row).moved(column[u], sides.column);
     };
@@ -155,35 +143,27 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     };
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {  // what lies as the result does is not kept waiting
-        int unit = threadIdx.x + u * BLOCK, first = STRETCH ? 0 : row(u);
-        auto begin = out + start.out + first * sides.row.out;
+        int unit = threadIdx.x + u * BLOCK, row = STRETCH ? 0 : unit / 4 % ROWS;
+        auto begin = out + start.out + row * sides.row.out;
         int gap = OVER ? (unsigned long long)begin / sizeof(Out) % PACK : 0;
-        column[u] = (STRETCH ? unit : unit % 4 + unit / 4 / (ROWS / HEIGHT) * 4) * PACK - gap;
-        if (first >= rows) column[u] = columns;  // not there
+        column[u] = (STRETCH ? unit : unit % 4 + unit / 4 / ROWS * 4) * PACK - gap;
+        if (row >= rows) column[u] = columns;  // not there
         if (column[u] >= columns || column[u] + PACK <= left) continue;
-#pragma unroll
-        for (int h = 0; h < HEIGHT && first + h < rows; ++h) {
-            Places<Index> at = place(u, first + h);
-            p[u][h].load(a, at.a, sides.column.a, whole(u), inside(u));
-            q[u][h].load(b, at.b, sides.column.b, whole(u), inside(u));
-        }
+        p[u].load(a, place(u, row).a, sides.column.a, whole(u), inside(u));
+        q[u].load(b, place(u, row).b, sides.column.b, whole(u), inside(u));
     }
     __syncthreads();  // the tiles are whole
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
-        int first = STRETCH ? 0 : row(u);
+        int row = STRETCH ? 0 : (threadIdx.x + u * BLOCK) / 4 % ROWS;
         if (column[u] >= columns || column[u] + PACK <= left) continue;
-        int down = STRETCH ? column[u] / across : first,
-            along = column[u] - (down - first) * across;
-        take(p[u], tile_a, from_a, along, down, across);
-        take(q[u], tile_b, from_b, along, down, across);
-#pragma unroll
-        for (int h = 0; h < HEIGHT && first + h < rows; ++h) {
-            auto result = apply<Out>(op, p[u][h].get(), q[u][h].get());
-            Index to = place(u, first + h).out;
-            if (whole(u)) store<PACKED>(out, to, Index(1), result);
-            for (int k = 0; k < PACK && !whole(u); ++k)
-                if (inside(u)(k)) out[to + k] = result.get()[k];
-        }
+        int down = STRETCH ? column[u] / across : row, along = column[u] - (down - row) * across;
+        p[u].take(tile_a, from_a, along, down, across);
+        q[u].take(tile_b, from_b, along, down, across);
+        auto result = apply<Out>(op, p[u].get(), q[u].get());
+        Index to = place(u, row).out;
+        if (whole(u)) store<PACKED>(out, to, Index(1), result);
+        for (int k = 0; k < PACK && !whole(u); ++k)
+            if (inside(u)(k)) out[to + k] = result.get()[k];
     }
 }
