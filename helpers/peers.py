@@ -31,6 +31,7 @@ TOPICS = {  # words of a case, and what the headline calls it
     "gemm bfloat16": "products, bfloat16",
     "gemm tf32": "products, tf32",
     "gemm int8": "products, int8",
+    "gemm e4m3": "products, e4m3",
     "conv2d float32": "convolutions, float",
     "conv2d float16": "convolutions, half",
     "attention backward": "gradients of attention",
@@ -38,6 +39,7 @@ TOPICS = {  # words of a case, and what the headline calls it
     "attention float32": "attention, float",
 }
 BACK_ENDS = "flash2", "cuDNN", "efficient", "math"  # PyTorch's, of attention
+LESS_EXACT = "PyTorch, short sums"  # of 8-bit floats
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
@@ -75,7 +77,7 @@ def headline() -> plots.Picture:
 
 def _large() -> list[dict[str, str]]:
     rows = [row for row in bench.peer_rows() if float(row["floor_us"]) >= LARGE_US]
-    return [row for row in rows if row["median_us"]]
+    return [row for row in rows if row["median_us"] and row["contender"] != LESS_EXACT]
 
 
 def _named(row: dict[str, str], names: Iterable[str]) -> Any:

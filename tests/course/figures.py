@@ -20,7 +20,7 @@ PLACE = re.compile(r"(?<!`)(<!-- figure: ([^>]+?) -->)(.*?)(<!-- end -->)", re.D
 OURS, THEIRS = "ours", "PyTorch"
 BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 REDUCED = "8 B", "16 KiB", "256 KiB", "1 MiB", "2 MiB", "16 MiB", "1 GiB"
-FLOATS, TENSOR = ["float32"], ["float16", "bfloat16", "tf32", "int8"]
+FLOATS, TENSOR = ["float32"], ["float16", "bfloat16", "tf32", "int8", "e4m3"]
 LIMITED = "sum", "rowsum", "colsum", "softmax", "add", "less"
 SHARES = {  # what is multiplied counts by its types
     "sums, softmax, additions, comparisons": (LIMITED, FLOATS + TENSOR),
@@ -133,12 +133,12 @@ def attention(words):
     return (shape, "causal" if causal else "all keys") if dtype == "float16" else None
 
 
-def beside(topic, name, place, unlike=()):
+def beside(topic, name, place):
     """Times of a topic's cases, ours / the fastest of the others', in µs: place makes a case's row
-    and column of its words, or None. unlike: who does something else."""
+    and column of its words, or None."""
     cases: dict = {}
     for row in bench.peer_rows():
-        if row["topic"] == topic and row["contender"] not in unlike:
+        if row["topic"] == topic and row["contender"] != peers.LESS_EXACT:
             us = float(row["median_us"])
             cases.setdefault(row["case"], {})[row["contender"]] = us
     cells: dict = {}
@@ -219,9 +219,8 @@ FIGURES = {
     "short rows ours": lambda: gb_per_s("rowsum 1048576x32", OURS),
     "short rows PyTorch": lambda: gb_per_s("rowsum 1048576x32", THEIRS),
     "shares": shares,
-    "squares": lambda: beside("gemm", "product", products_of_squares, ["PyTorch, short sums"]),
+    "squares": lambda: beside("gemm", "product", products_of_squares),
     "other products": lambda: beside("gemm", "product, m × n × k", other_products),
-    "convolutions NHWC": lambda: beside("conv2d", "layer", convolutions("NHWC", "float16")),
     "convolutions NCHW": lambda: beside("conv2d", "layer", convolutions("float16")),
     "convolutions of floats": lambda: beside("conv2d", "layer", convolutions("float32")),
     "attention": lambda: beside("attention", "attention", attention),
