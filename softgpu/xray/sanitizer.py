@@ -124,6 +124,7 @@ def _sanitize_call(launch: Callable[[], object]) -> ShownFindings:
     has_ended = False
     with one_at_a_time:
         engine.runtime.sg_sanitize(1)
+        engine.runtime.sg_sanitize_stay()
         try:
             launch()
             has_ended = True

@@ -154,6 +154,8 @@ typedef int (*ReportCallback)(void);
 void sg_set_reporter(ReportCallback);
 /* The launches of this thread; findings start anew. on: BUILD_RECORD: they are recorded, too. */
 void sg_sanitize(int on);
+/* What they write stays, until sg_sanitize: nobody puts the arguments back. */
+void sg_sanitize_stay(void);
 void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANITIZE were set */
 /* What the next launches of this thread are told, until sg_sanitize: memory that counts as never
    written, and an array that ends here although the allocation around it goes on. */

@@ -563,6 +563,7 @@ void sg_sanitize_start(Warp *w)
 
 /* ---- launches ---- */
 
+static _Thread_local bool writes_stay; /* or the caller puts back what they were */
 #define LATE_POLLS (1u << 20) /* of a launch: who gives up before is found out */
 
 static CUresult begin(Job *job)
@@ -594,7 +595,7 @@ static void end(Job *job)
         if (seat->launch == order.launch && seat->block) bulks_end_block(seat);
         forget_under_way(seat);
     }
-    if (!instrument) regions_keep_written();
+    if (!instrument || writes_stay) regions_keep_written();
     order_end_launch();
     for (Seat *seat = seats; seat; seat = seat->next)
         if (seat->next) shadow_free(&seat->shared); /* only one launch in many has several */
@@ -615,10 +616,13 @@ __attribute__((constructor)) static void read_environment(void)
 void sg_sanitize(int on)
 {
     instrument = on == BUILD_RECORD ? &recorder : on ? &sanitizer : NULL;
+    writes_stay = false;
     if (on == BUILD_RECORD) record_forget();
     said_unwritten.count = said_bounds.count = 0;
     if (on) report_forget();
 }
+
+void sg_sanitize_stay(void) { writes_stay = true; }
 
 void sg_sanitize_all(int on) { instrument_of_all = on ? &sanitizer : NULL; }
 

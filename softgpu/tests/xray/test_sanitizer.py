@@ -15,7 +15,7 @@ from helpers.xray import sanitize  # which takes texts of any C++
 from softgpu.faults import FaultKind
 from softgpu.tests import autoinit, python
 from softgpu.tests.facts import missing, refused
-from softgpu.words import Advice, Does, Happened, Place, Report
+from softgpu.words import Advice, Does, FindingKind, Happened, Place, Report
 from softgpu.xray import launch
 
 from .planted import FILES, module, planted
@@ -160,6 +160,20 @@ def test_a_watched_launch_writes_for_the_next():
         copy(between, out, grid=(1, 1), block=(32, 1, 1))
         with refused(cuda.LaunchError, 1, "(x)", 128):
             copy(between, out, grid=(1, 1), block=(64, 1, 1))
+
+
+def test_what_an_earlier_launch_of_a_call_wrote_is_written():
+    copy = SourceModule(COPY, no_extern_c=True).get_function("copy")
+    (x, _), between, y = arrays(), fresh(64), fresh(64)
+
+    def launch_both(first):
+        copy(x, between, block=(first, 1, 1), grid=(1, 1))
+        copy(between, y, block=(64, 1, 1), grid=(1, 1))
+
+    assert sanitize(lambda: launch_both(64)).clean
+    between = fresh(64)
+    (finding,) = sanitize(lambda: launch_both(63))
+    assert finding.kind == FindingKind.UNINITIALISED and finding.thread == (63, 0, 0)
 
 
 def test_arrays_can_be_declared_unwritten():
