@@ -10,7 +10,8 @@ Watch watch; /* the launch that it looks at */
 enum { GARBAGE = 0xff }; /* what bytes are before they are written: NaN as floats, -1 as numbers */
 
 static _Thread_local Ranges said_unwritten, said_bounds;
-static Seat *seats; /* all of them */
+static _Thread_local bool writes_stay; /* nobody puts the arguments back */
+static Seat *seats;                    /* all of them */
 static struct {
     Range range;
     Region *region;
@@ -563,7 +564,6 @@ void sg_sanitize_start(Warp *w)
 
 /* ---- launches ---- */
 
-static _Thread_local bool writes_stay; /* or the caller puts back what they were */
 #define LATE_POLLS (1u << 20) /* of a launch: who gives up before is found out */
 
 static CUresult begin(Job *job)
