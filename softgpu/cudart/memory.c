@@ -156,6 +156,7 @@ CUDART cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_d
 CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+    if (width > to_pitch || width > from_pitch) return told((CUresult)cudaErrorInvalidPitchValue);
     CUDA_MEMCPY2D copy = {
         .srcMemoryType = memory_from(from, kind),
         .srcHost = from,

@@ -36,6 +36,7 @@ managed: 518
 cooperative: cudaSuccess
 met: 512 of 512
 pitched: 4 15
+too narrow: cudaErrorInvalidPitchValue
 other file: 42
 freed twice: cudaErrorInvalidValue
 too large a block: cudaErrorInvalidValue

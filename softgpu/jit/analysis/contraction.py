@@ -21,7 +21,12 @@ __all__ = ["contracted"]
 
 _FLOATS = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"}
 _ENDS = {"bra", "brx", "ret", "exit"}
-_BOUNDS = {"min": 0x3F800000, "max": 0}
+_BOUNDS = {
+    ("min", "f32"): Immediate(0x3F800000, "f32"),
+    ("max", "f32"): Immediate(0, "f32"),
+    ("min", "f16"): Immediate(0x3C00),
+    ("max", "f16"): Immediate(0),
+}
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def _is_plain(item: Instruction, *opcodes: str) -> bool:
 
 
 def _bound_of(item: Instruction) -> bool:
-    return item.opcode == "max" and item.modifiers in (("f32",), ("ftz", "f32"))
+    return item.opcode == "max" and item.modifiers in (("f32",), ("ftz", "f32"), ("f16",))
 
 
 def _sums(uses: _Uses, product: Instruction, name: str, sign: int = 1) -> list[_Sum] | None:
@@ -227,7 +232,8 @@ def _saturated(uses: _Uses, item: Instruction) -> Instruction | None:
     alone = uses.maker(number) or uses.block[least] == uses.block[item]
     if not isinstance(number, Register) or not alone or not _is_kept(uses, least, item):
         return None
-    modifiers = ("sat", "f32", "f32") if len(item.modifiers) == 1 else ("ftz", "sat", "f32", "f32")
+    *flush, kind = item.modifiers
+    modifiers = (*flush, "sat", kind, kind)
     return replace(item, opcode="cvt", modifiers=modifiers, operands=(item.operands[0], number))
 
 
@@ -236,6 +242,6 @@ def _bounded(uses: _Uses, item: Instruction) -> object:
     for operand, other in (item.operands[1:], item.operands[:0:-1]):
         maker = uses.maker(other)
         other = maker.operands[1] if maker and maker.opcode == "mov" else other
-        if isinstance(other, Immediate) and other == Immediate(_BOUNDS[item.opcode], "f32"):
+        if isinstance(other, Immediate) and other == _BOUNDS[item.opcode, item.modifiers[-1]]:
             return operand
     return None

@@ -48,6 +48,8 @@ def opcodes(body: str) -> list[str]:
         ("mul.f32 %f10, %f1, %f2; mov.f32 %f1, %f5; add.f32 %f11, %f3, %f10;", "mul mov add"),
         # limits to 0 and 1
         ("min.f32 %f10, %f1, 0f3F800000; max.f32 %f11, %f10, 0f00000000;", "min cvt"),
+        ("mov.b16 %h1, 0x3C00; mov.b16 %h2, 0; min.f16 %h3, %h4, %h1; max.f16 %h5, %h3, %h2;",
+         "min cvt"),
         ("max.f32 %f10, %f1, 0f00000000; min.f32 %f11, %f10, 0f3F800000;", "max min"),
         ("min.f32 %f10, %f1, 0f40000000; max.f32 %f11, %f10, 0f00000000;", "min max"),
     ],
@@ -67,6 +69,7 @@ extern "C" __global__ void rounded(float *o, __half *h, const float *x, const __
     o[i + 128] = x[i] * x[i + 64] + x[i + 128] * x[i + 192];
     o[i + 192] = fmaxf(fminf(i == 5 ? NAN : x[i], 1.0f), 0.0f);
     h[i] = y[i] * y[i + 64] - y[i + 128];
+    h[i + 64] = __hmax(__hmin(i == 5 ? CUDART_NAN_FP16 : y[i], CUDART_ONE_FP16), CUDART_ZERO_FP16);
 }
 """
 
@@ -79,7 +82,7 @@ def test_differences_of_products_are_rounded_once():
     rng = np.random.default_rng(3)
     x = rng.normal(size=256).astype(np.float32)
     y = rng.normal(size=192).astype(np.float16)
-    got, halves = np.empty(256, np.float32), np.empty(64, np.float16)
+    got, halves = np.empty(256, np.float32), np.empty(128, np.float16)
     rounded = SourceModule(SOURCE, no_extern_c=True).get_function("rounded")
     rounded(cuda.Out(got), cuda.Out(halves), cuda.In(x), cuda.In(y), block=(64, 1, 1))
     a, b, c, d = x.astype(np.float64).reshape(4, 64)  # which hold products of floats exactly
@@ -89,4 +92,7 @@ def test_differences_of_products_are_rounded_once():
     limited[5] = 0
     assert (got[:192] == np.concatenate(once).astype(np.float32)).all()
     assert (got[192:] == limited).all()
-    assert (halves == (a * b - c).astype(np.float16)).all()
+    assert (halves[:64] == (a * b - c).astype(np.float16)).all()
+    limited = np.clip(y[:64], 0, 1)
+    limited[5] = 0
+    assert (halves[64:] == limited).all()

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
     cudaMemcpy2D(rows, pitch, flat, 20, 20, 3, cudaMemcpyHostToDevice);
     cudaMemcpy2D(part, 8, rows + 3, pitch, 8, 3, cudaMemcpyDeviceToHost);
     printf("pitched: %g %g\n", part[0][0], part[2][1]);
+    check("too narrow", cudaMemcpy2D(part, 4, rows, pitch, 8, 3, cudaMemcpyDeviceToHost));
     printf("other file: %g\n", scaled(21));
 
     check("freed twice", (cudaFree(x), cudaFree(x)));
