@@ -321,6 +321,27 @@ def test_shared_memory_is_given_in_units_of_128_bytes_and_the_system_has_1024(me
     assert read(memory, 3).tolist() == [1000, 1024, 2024]
 
 
+FLUSHED = """
+extern "C" __global__ void flushed(unsigned short *h, float *f, const float *x,
+                                   const unsigned short *y)
+{
+    int i = threadIdx.x;
+    asm("cvt.rp.ftz.bf16.f32 %0, %1;" : "=h"(h[i]) : "f"(x[i]));
+    asm("cvt.ftz.f32.bf16 %0, %1;" : "=f"(f[i]) : "h"(y[i]));
+}
+"""
+
+
+def test_conversions_of_bfloat16_flush_subnormals_and_make_one_nan_if_told_to():
+    x = np.array([1e-40, 2.0**-126, -1e-40, 1.0078125], np.float32)
+    y = np.array([0x0001, 0x3F80, 0xFFFF, 0x807F], np.uint16)
+    halves, floats = np.empty(4, np.uint16), np.empty(4, np.uint32)
+    kernel = SourceModule(FLUSHED, no_extern_c=True).get_function("flushed")
+    kernel(cuda.Out(halves), cuda.Out(floats), cuda.In(x), cuda.In(y), block=(4, 1, 1))
+    assert halves.tolist() == [0, 0x0080, 0x8000, 0x3F81]
+    assert floats.tolist() == [0, 0x3F800000, 0x7FFFFFFF, 0x80000000]
+
+
 WIDE = """
 typedef unsigned __int128 wide;
 __global__ void divided(wide *o, const wide *a, const wide *b)

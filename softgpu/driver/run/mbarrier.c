@@ -171,7 +171,7 @@ void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t
             if (!(how & BOX_REDUCES)) access->store(w, written, there, 1u << lane, data);
             else if (access->admit(w, written, there, 1u << lane))
                 atomic_reduce(w, operation_of(how), how / BOX_ITS_TYPE, there[lane],
-                              data + lane * PIECE, PIECE, true);
+                              data + lane * PIECE, PIECE, false);
         }
     }
 }

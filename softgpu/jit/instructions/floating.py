@@ -422,8 +422,10 @@ def _to_tf32(e, value, item):
 
 def _to_float(e, item, value, kind, to):
     """cvt between float types; return the result as an element of type `to`."""
-    flush = "ftz" in item.modifiers and to in ("f32", "f64")
+    flush = "ftz" in item.modifiers and to in ("f32", "f64", "bf16")
     value = widened(e, value, kind, flush and kind == "f32")
+    if flush and (kind, to) == ("bf16", "f32"):
+        value = canonical(e, value, "f32")
     integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
     if integral:
         value = e.intrinsic(_TO_INTEGER[integral], value)
