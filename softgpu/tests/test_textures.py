@@ -248,6 +248,20 @@ def test_four_neighbours_are_gathered(driver, kernels):
     ]
 
 
+def test_neighbours_in_a_mirror_keep_their_order(driver, kernels):
+    """As an H200 answered: what is further right in the mirror is further left in the texture."""
+    elements = np.arange(12, dtype="f4").reshape(1, 1, 6, 2)
+    error, texture = create(
+        driver, array := array_of(elements, "corners"), [MIRROR] * 3, 0, NORMALIZED
+    )
+    assert error == 0 and array
+    x = np.array([[0.25, 1.25, 2.25, -0.25], [0.5] * 4])
+    got = fetched(kernels, texture, "corners", "float", x, np.zeros(4))
+    one = elements[0, 0, :, 1]
+    pairs = [1, 2], [4, 3], [1, 2], [1, 0]  # 0.25 and -0.25 are the middle of element 1
+    assert [row[:2] for row in got.tolist()] == [[one[a], one[b]] for a, b in pairs]
+
+
 def test_what_no_texture_can_be_is_refused(driver):
     INVALID_VALUE, INVALID_HANDLE, NOT_SUPPORTED = 1, 400, 801
     array = array_of(np.zeros((1, 3, 3, 1), "u1"), "flat")

@@ -66,16 +66,16 @@ static int64_t index_of(int mode, int64_t i, int64_t size)
 /* A coordinate in elements, near the texture where it was far from it. */
 static float in_elements(const TexelObject *t, uint32_t axis, float x)
 {
-    const float size = (float)t->texels.size[axis], beyond = 2;
+    float size = (float)t->texels.size[axis], beyond = 2;
     if (x != x) return 0;
     if (t->normalized) {
         const float whole = floorf(x), rest = x - whole;
         if (t->modes[axis] == ADDRESS_WRAP) x = rest == rest ? rest : 0;
-        if (t->modes[axis] == ADDRESS_MIRROR) {
-            x = fmodf(whole, 2) ? 1 - rest : rest;
-            if (x != x) x = 0;
-        }
         x *= size;
+        if (t->modes[axis] == ADDRESS_MIRROR) { /* which is there twice, forwards and backwards */
+            x = rest == rest ? (fmodf(whole, 2) ? rest + 1 : rest) * size : 0;
+            size *= 2;
+        }
     }
     return fmaxf(-beyond, fminf(x, size + beyond));
 }
